@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      every named limit, with its reason. A file or request that exceeds one gets an error.
+// Called by: everyone.
+// Threads:   constants.
+// Errors:    none.
+// Not here:  tuning values (they live beside the code that they tune).
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+enum {
+    LIMIT_GGUF_STRING = 64 << 20,    // chat templates are about 20 KiB; a token is below 1 KiB
+    LIMIT_GGUF_KEY = 65535,          // longest key, as the format's text says
+    LIMIT_GGUF_NAME = 64,            // tensor names, terminating zero included
+    LIMIT_GGUF_DIMS = 4,             // as the format has
+    LIMIT_GGUF_NESTING = 1,          // arrays of arrays are refused, as every reader does
+    LIMIT_GGUF_ALIGNMENT = 1 << 20,  // general.alignment; 32 is usual
+    LIMIT_SHARDS = 10000,            // the five digits of a shard's name
+    LIMIT_LAYERS = 512,              // deepest known model: 94
+    LIMIT_EXPERTS = 1024,            // most experts known: 512
+    LIMIT_EXPERTS_USED = 64,         // most known: 22
+    LIMIT_HEADS = 1024,              // most known: 128
+    LIMIT_HEAD_SIZE = 1024,          // largest known: 576
+    LIMIT_EMBEDDING = 1 << 17,       // widest known: 16384
+    LIMIT_VOCABULARY = 1 << 22,      // largest known: 262144
+    LIMIT_TOKEN_BYTES = 4096,        // one token's text
+    LIMIT_CONTEXT = 1 << 22,         // tokens of one sequence
+    LIMIT_THREADS = 256,             // compute threads
+    LIMIT_CHUNK = 4096,              // tokens of one step; scratch grows with it
+    LIMIT_SEQUENCES = 64,            // sequences in one batch
+    LIMIT_PATH = 4096,               // as the system has
+    LIMIT_PLAN_OPERATIONS = 65536,   // 512 layers of 128 operations
+};
+
+#endif
