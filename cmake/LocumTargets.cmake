@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the CMakeLists.txt of a folder calls:
+#   locum_layer(NAME [STRICT] [SOURCES ...] [LIBS ...] [DEFINITIONS ...])
+#   locum_program(TARGET [SOURCES ...] [LAYERS ...] [LIBS ...] [OUTPUT_NAME name])
+#   locum_test(STEM [SOURCES ...] [LAYERS ...] [LIBS ...] [LABELS ...] [TIMEOUT s] [ARGS ...])
+#   locum_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT s])
+#   locum_fuzz(STEM [SOURCES ...] [LAYERS ...] [CORPUS dir])
+# A layer without sources is left out, together with whatever links it by name.
+
+# --- The graph of layers, read from the one file that states it -------------------------------
+
+set(LOCUM_LAYER_FILE ${PROJECT_SOURCE_DIR}/tools/layers.txt)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${LOCUM_LAYER_FILE})
+file(STRINGS ${LOCUM_LAYER_FILE} lines REGEX "^layer ")
+set(LOCUM_LAYER_NAMES "")
+foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^layer +([a-z]+) *:(.*)$")
+        message(FATAL_ERROR "tools/layers.txt: cannot read \"${line}\"")
+    endif()
+    set(name ${CMAKE_MATCH_1})
+    string(REGEX MATCHALL "[a-z]+" below "${CMAKE_MATCH_2}")
+    set(closure ${name})
+    foreach(layer IN LISTS below)
+        if(NOT layer IN_LIST LOCUM_LAYER_NAMES)
+            message(FATAL_ERROR "tools/layers.txt: ${name} names ${layer}, which is not above it")
+        endif()
+        list(APPEND closure ${LOCUM_CLOSURE_${layer}})
+    endforeach()
+    list(REMOVE_DUPLICATES closure)
+    set(LOCUM_CLOSURE_${name} ${closure})
+    list(APPEND LOCUM_LAYER_NAMES ${name})
+endforeach()
+
+# Sets out to the targets to link for LAYERS and everything below them. Object libraries hand their
+# objects to the target that links them directly, so the list is spelled out in full.
+function(locum_layer_targets out)
+    set(targets "")
+    foreach(layer IN LISTS ARGN)
+        foreach(name IN LISTS LOCUM_CLOSURE_${layer})
+            if(TARGET locum_${name})
+                list(APPEND targets locum_${name})
+            endif()
+        endforeach()
+    endforeach()
+    list(REMOVE_DUPLICATES targets)
+    set(${out} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# --- Targets ------------------------------------------------------------------------------------
+
+function(locum_layer name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "STRICT" "" "SOURCES;LIBS;DEFINITIONS")
+    if(NOT name IN_LIST LOCUM_LAYER_NAMES)
+        message(FATAL_ERROR "lib/${name} has no line in tools/layers.txt")
+    endif()
+    if(NOT arg_SOURCES)
+        return()
+    endif()
+    add_library(locum_${name} OBJECT ${arg_SOURCES})
+    target_link_libraries(locum_${name} PUBLIC locum_internal ${arg_LIBS})
+    if(arg_STRICT)
+        target_link_libraries(locum_${name} PRIVATE locum_strict)
+    endif()
+    target_compile_definitions(locum_${name} PRIVATE ${arg_DEFINITIONS})
+    set_property(GLOBAL APPEND PROPERTY LOCUM_LAYER_TARGETS locum_${name})
+endfunction()
+
+function(locum_program target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT_NAME" "SOURCES;LAYERS;LIBS")
+    if(NOT arg_SOURCES)
+        return()
+    endif()
+    locum_layer_targets(layers ${arg_LAYERS})
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE locum_flags ${layers} ${arg_LIBS})
+    if(arg_OUTPUT_NAME)
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME})
+    endif()
+endfunction()
+
+# Tests may use any system header, and find the tree and the build folder through definitions.
+function(locum_test_settings target)
+    set_target_properties(${target} PROPERTIES C_EXTENSIONS ON)
+    target_compile_definitions(${target} PRIVATE _GNU_SOURCE
+        LOCUM_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LOCUM_BINARY_DIR="${PROJECT_BINARY_DIR}")
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# Exit status 77 is a skip. The folder's name is a label; a test that needs more than a few seconds
+# is given the label "medium" or "long" (see TESTING.md).
+function(locum_test_properties name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "LABELS")
+    get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 300)
+    endif()
+    set(labels ${folder} ${arg_LABELS})
+    if(NOT arg_LABELS MATCHES "medium|long")
+        list(APPEND labels short)
+    endif()
+    set_tests_properties(${name} PROPERTIES
+        LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
+        ENVIRONMENT "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1;\
+UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1")
+endfunction()
+
+function(locum_test stem)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LAYERS;LIBS;LABELS;ARGS")
+    if(NOT arg_SOURCES)
+        set(arg_SOURCES test_${stem}.c)
+    endif()
+    if(NOT arg_LAYERS)
+        get_filename_component(arg_LAYERS ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+    endif()
+    locum_layer_targets(layers ${arg_LAYERS})
+    add_executable(test_${stem} ${arg_SOURCES})
+    locum_test_settings(test_${stem})
+    target_link_libraries(test_${stem} PRIVATE
+        locum_internal ${layers} ${arg_LIBS} PkgConfig::CMOCKA Threads::Threads m)
+    add_test(NAME ${stem} COMMAND test_${stem} ${arg_ARGS})
+    locum_test_properties(${stem} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS})
+endfunction()
+
+function(locum_script_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;LABELS")
+    add_test(NAME ${name} COMMAND ${arg_COMMAND})
+    locum_test_properties(${name} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS})
+endfunction()
+
+# fuzz_STEM.c defines LLVMFuzzerTestOneInput. With the preset fuzz it is linked with libFuzzer; in
+# every other build a driver feeds it each file of the corpus once, as an ordinary test.
+function(locum_fuzz stem)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LAYERS")
+    if(NOT arg_SOURCES)
+        set(arg_SOURCES fuzz_${stem}.c)
+    endif()
+    if(NOT arg_CORPUS)
+        set(arg_CORPUS ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${stem})
+    endif()
+    locum_layer_targets(layers ${arg_LAYERS})
+    add_executable(fuzz_${stem} ${arg_SOURCES})
+    locum_test_settings(fuzz_${stem})
+    target_link_libraries(fuzz_${stem} PRIVATE locum_internal ${layers} Threads::Threads m)
+    if(LOCUM_FUZZ)
+        target_link_options(fuzz_${stem} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(fuzz_${stem} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
+        add_test(NAME fuzz_${stem} COMMAND fuzz_${stem} ${arg_CORPUS})
+        locum_test_properties(fuzz_${stem})
+    endif()
+endfunction()
