@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the experts: one pool of slots for all layers, counted in bytes; the reads that fill them;
+//            who stays and who goes; statistics and the routing trace's residency column.
+// Called by: exec's EXPERTS operation (one caller thread), engine (create, sizes, statistics).
+// Threads:   every function below is called from one thread; reads run in platform's async queue.
+//            A slot's bytes are written only while LOADING and read by kernels only while HELD.
+// Errors:    a failed read is tried once more, then store_take returns LOCUM_E_IO with file and offset;
+//            the store stays usable (the slot is empty again).
+// Not here:  activations, tensor shapes, arithmetic. The store knows byte ranges and ids.
+//
+// A slot holds the padded segments of one expert (gate, up, down; two when fused), each read with whole
+// aligned blocks straight to its place: segment data starts at an arbitrary byte inside its room.
+// States, changed by one function only:
+//
+//     EMPTY -> LOADING -> READY <-> HELD        READY -> EMPTY (evicted)     LOADING -> EMPTY (failed)
+//
+// LOADING and HELD slots are never evicted. store_check() walks all invariants (debug builds: each step).
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STORE_SEGMENTS = 3 }; // gate, up, down
+
+struct store_segment {
+    uint32_t file;   // index into store_config.files
+    uint64_t offset; // absolute
+    uint64_t bytes;  // 0: this expert has no such segment
+};
+
+struct store_layer {
+    uint32_t experts;                     // 0: not a MoE layer
+    const struct store_segment *segments; // [experts * STORE_SEGMENTS], alive as long as the store
+};
+
+struct platform_file; // platform/file.h
+
+struct store_config {
+    uint32_t layers;
+    const struct store_layer *layer;
+    struct platform_file *const *files; // open, direct where possible; owned by the caller
+    uint64_t slot_bytes;                // bytes of the pool, all overhead included; >= store_floor()
+    uint32_t depth;                     // reads in flight at most; 0: default
+    bool io_uring;                      // allow it
+    const struct log_sink *log;
+};
+
+// The least pool with which any step can run: room for `held` of the largest experts at once (held >= 1;
+// exec uses 2, so that one is computed while the next is read).
+locum_status store_floor(const struct store_config *config, uint32_t held, uint64_t *bytes, locum_error *error);
+// The pool that holds every expert.
+locum_status store_full(const struct store_config *config, uint64_t *bytes, locum_error *error);
+
+struct store;
+locum_status store_create(const struct store_config *config, struct store **out, locum_error *error);
+void store_destroy(struct store *store); // waits for reads in flight; NULL is fine
+
+// ---- one layer of one step ------------------------------------------------------------------------
+// begin -> take until none is left, done for each -> end.
+enum store_order {
+    STORE_ANY,      // hits first, then as reads arrive: lowest latency, for few tokens
+    STORE_ASCENDING // strictly by id: file order, for prompts
+};
+enum store_phase { STORE_PREFILL, STORE_DECODE }; // for the statistics
+
+// ids: distinct, ascending. Hits are held at once; as many misses as fit are issued, the rest follow as
+// slots are given back (rounds). Nothing blocks.
+locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count,
+                         enum store_order order, enum store_phase phase, locum_error *error);
+
+struct store_expert {
+    uint32_t id;
+    uint32_t slot;                          // ticket for store_done
+    bool hit;                               // was in memory before this step
+    const uint8_t *segment[STORE_SEGMENTS]; // NULL where absent
+};
+// The next expert that can be computed. wait false: *out unchanged and *got false if none is ready yet.
+// *got false after everything has been taken.
+locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got, locum_error *error);
+// The kernels have finished with it: it may now be evicted.
+void store_done(struct store *store, uint32_t slot);
+// Ends the layer, also after an error: waits for its reads, releases what is still held.
+void store_end(struct store *store);
+
+// ---- accounts ---------------------------------------------------------------------------------------
+struct store_stats {
+    uint64_t hits[2], misses[2]; // by enum store_phase
+    uint64_t bytes_read;         // as read from the device, padding included
+    uint64_t bytes_wanted;       // of the segments
+    uint64_t reads, retries, evictions;
+    uint64_t wait_ns;            // store_take blocked with nothing to compute
+    uint64_t resident_bytes;     // slots in use
+    uint64_t pool_bytes;
+};
+void store_get_stats(const struct store *store, struct store_stats *out);
+// 0 miss, 1 hit: what a lookup now would give (for traces and tests; changes nothing).
+bool store_resident(const struct store *store, uint32_t layer, uint32_t id);
+const char *store_io_name(const struct store *store); // "direct, io_uring", "buffered, threads", ...
+// Walk all invariants; false with a sentence in *error if one is broken.
+bool store_check(const struct store *store, locum_error *error);
+
+#endif
