@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      a run of bytes that somebody else owns, and a growable byte buffer.
+// Owns:      a run of bytes that somebody else owns.
 // Called by: every folder; parsers take slices.
 // Threads:   pure.
 // Errors:    none.
-// Not here:  UTF-8 (lib/token/utf8.h).
+// Not here:  growing (buffer.h), UTF-8 (lib/token/utf8.h).
 #ifndef BASE_SLICE_H
 #define BASE_SLICE_H
 

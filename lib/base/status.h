@@ -11,9 +11,9 @@
 #include <locum/locum.h>
 
 #if defined(__GNUC__)
-#define STATUS_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define STATUS_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define STATUS_PRINTF(format, first)
+#define STATUS_PRINTF(text, first)
 #endif
 
 // Fill *error (may be NULL) and return `status`, so that a failing place reads
