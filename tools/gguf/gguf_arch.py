@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What sets the supported architectures apart: one row each, read by gguf_make and float_reference.
+
+Sources: the models' published definitions. Everything that a file states is taken from the file;
+this table holds only what an architecture's name implies.
+"""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Arch:
+    name: str
+    rope: str                      # "pairs": rotates (2i, 2i+1); "halves": (i, i + n/2)
+    experts: str                   # "never", "may" or "always"
+    qk_norm: str = ""              # "head": RMS norm per head; "row": over all heads at once
+    norm_top_k: bool = True        # weights of the chosen experts are divided by their sum
+    shared_expert: bool = False    # times sigmoid of its own gate
+    qkv_bias: bool = False         # the published models have these biases
+    post_norms: bool = False       # norm of a sub-block's output before it is added
+    activation: str = "silu"
+    scale_embedding: bool = False  # input times sqrt(width)
+    window_period: int = 0         # every n-th layer sees everything, the others a window
+    tied_only: bool = False        # published files have no output tensor
+    free_head_dim: bool = True     # head size may differ from width / heads
+
+
+ARCHES = {a.name: a for a in [
+    Arch("llama", rope="pairs", experts="may"),
+    Arch("qwen3moe", rope="halves", experts="always", qk_norm="head"),
+    Arch("qwen2moe", rope="halves", experts="always", norm_top_k=False, shared_expert=True,
+         qkv_bias=True, free_head_dim=False),
+    Arch("olmoe", rope="halves", experts="always", qk_norm="row", norm_top_k=False,
+         free_head_dim=False),
+    Arch("qwen3", rope="halves", experts="never", qk_norm="head"),
+    Arch("gemma3", rope="halves", experts="never", qk_norm="head", post_norms=True,
+         activation="gelu", scale_embedding=True, window_period=6, tied_only=True),
+]}

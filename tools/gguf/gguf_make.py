@@ -1,0 +1,442 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes small random but valid models: single ones by options, or the named set of fixtures.
+
+    gguf_make.py --list
+    gguf_make.py --set DIR [--only 'good-qwen3moe-*']
+    gguf_make.py -o x.gguf --arch qwen3moe --type Q4_K --types down=Q4_K/Q6_K,attn=Q8_0 --seed 7
+
+The text of such a model is noise, but a lively noise: attention is sharp enough for the context to
+matter, routers are decided, greedy text wanders over the vocabulary. A weight depends on the seed
+and the tensor's name alone, so two files that differ in types or layout hold the same model.
+"""
+import argparse
+import dataclasses
+import fnmatch
+import os
+import sys
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import gguf_file as gguf
+import gguf_quantise
+import gguf_types
+import gguf_vocab
+from gguf_arch import ARCHES
+
+# Where a row is no multiple of 256, the type that converters use instead.
+FALLBACK = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_0",
+            "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+ROLES = ("embed", "output", "attn", "ffn", "gate_up", "gate", "up", "down", "shared")
+CHAT_TEMPLATE = ("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
+                 "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+
+
+@dataclass
+class Spec:
+    arch: str = "qwen3moe"
+    layers: int = 3
+    width: int = 128
+    heads: int = 4
+    kv_heads: int = 2
+    head_dim: int = 32
+    ff: int = 256                  # dense feed-forward
+    experts: int = 0               # 0: dense where the architecture allows it
+    used: int = 2
+    expert_ff: int = 128
+    shared_ff: int = 128
+    vocab: int = 640
+    context: int = 4096
+    tokenizer: str = "bpe"         # or "spm"
+    pre: str = "qwen2"
+    chat: bool = False             # a ChatML template
+    rope_base: float = 10000.0
+    rope_scaling: str = "none"     # none, linear, yarn, freqs
+    rope_factor: float = 4.0
+    eps: float = 1e-5
+    window: int = 48               # of sliding-window layers
+    tied: bool = False
+    bias: bool = False             # optional biases on attention (and dense feed-forward: llama)
+    per_expert: bool = False       # old layout: one 2-D tensor per expert
+    extra: int = 0                 # unknown tensors that a reader has to ignore
+    type: str = "F32"              # of every matrix but the router
+    types: dict = field(default_factory=dict)      # role -> types, cycled over the layers
+    seed: int = 1
+
+    def __post_init__(self):
+        arch = ARCHES[self.arch]
+        if arch.tied_only:
+            self.tied = True
+        if not arch.free_head_dim and self.heads * self.head_dim != self.width:
+            self.head_dim = self.width // self.heads
+        if arch.experts == "always" and not self.experts:
+            self.experts = 8
+        if arch.experts == "never":
+            self.experts = 0
+
+
+SIZES = {
+    "tiny": {},
+    # Rows of 256 for the types with blocks of 256.
+    "tiny256": dict(layers=2, width=256, head_dim=64, ff=512, expert_ff=256, shared_ff=256),
+    # Rows that no block of 256 divides.
+    "odd": dict(width=160, heads=5, kv_heads=1, head_dim=32, ff=352, expert_ff=96, shared_ff=224),
+    "ff704": dict(layers=2, width=128, expert_ff=704),
+    # A deeper one, for caches and prefetching: 8 layers of 16 experts.
+    "deep": dict(layers=8, experts=16),
+    # About 1 GB with the default type Q8_0 given on the command line: memory tests.
+    "large": dict(layers=24, width=1024, heads=16, kv_heads=4, head_dim=64, ff=2048, experts=16,
+                  used=2, expert_ff=768, vocab=4096, context=8192),
+}
+
+
+class Maker:
+    """Turns a Spec into metadata and tensors."""
+
+    # Standard deviations, all times 1 / sqrt(inputs of the row) where it is a matrix. BLOCK is how
+    # much a sub-block adds to the residual stream (embeddings have 1): well above 1, so that the
+    # next token depends on more than the last one.
+    SHARPNESS, BLOCK, ROUTER, LOGITS = 2.5, 2.5, 2.5, 2.5
+
+    def __init__(self, spec):
+        self.spec, self.arch = spec, ARCHES[spec.arch]
+        self.tensors = []
+
+    def normal(self, name, shape, std):
+        rng = np.random.Generator(np.random.PCG64([self.spec.seed, zlib.crc32(name.encode())]))
+        return rng.standard_normal(shape, dtype=np.float32) * np.float32(std)
+
+    def add(self, name, values, type_name="F32"):
+        dims = tuple(reversed(values.shape))
+        if dims[0] % gguf_types.TYPES[type_name].block:
+            type_name = FALLBACK[type_name]
+        data = gguf_quantise.quantise(type_name, values)
+        self.tensors.append(gguf.NewTensor(name, dims, type_name, data))
+
+    def role_type(self, role, layer=0):
+        fallback = {"gate": "gate_up", "up": "gate_up"}.get(role)
+        chosen = self.spec.types.get(role) or self.spec.types.get(fallback) or [self.spec.type]
+        return chosen[layer % len(chosen)]
+
+    def matrix(self, name, rows, columns, role, gain=1.0, layer=0, stack=()):
+        values = self.normal(name, (*stack, rows, columns), gain / np.sqrt(columns))
+        self.add(name, values, self.role_type(role, layer))
+
+    def norm(self, name, size, scale=1.0):
+        self.add(name, np.float32(scale) * (1 + np.clip(self.normal(name, size, 0.2), -0.6, 0.6)))
+
+    def bias(self, name, size, std=0.3):
+        self.add(name, self.normal(name, size, std))
+
+    def attention(self, i):
+        s, b = self.spec, "blk.%d." % i
+        queries, keys = s.heads * s.head_dim, s.kv_heads * s.head_dim
+        sharp = 1.0 if self.arch.qk_norm else self.SHARPNESS
+        self.norm(b + "attn_norm.weight", s.width)
+        self.matrix(b + "attn_q.weight", queries, s.width, "attn", sharp, i)
+        self.matrix(b + "attn_k.weight", keys, s.width, "attn", 1.0, i)
+        self.matrix(b + "attn_v.weight", keys, s.width, "attn", 1.0, i)
+        self.matrix(b + "attn_output.weight", s.width, queries, "attn", self.BLOCK, i)
+        if self.arch.qkv_bias or s.bias:
+            for part, size in (("q", queries), ("k", keys), ("v", keys)):
+                self.bias(b + "attn_%s.bias" % part, size)
+        if s.bias:
+            self.bias(b + "attn_output.bias", s.width)
+        if self.arch.qk_norm:
+            whole = self.arch.qk_norm == "row"
+            self.norm(b + "attn_q_norm.weight", queries if whole else s.head_dim, self.SHARPNESS)
+            self.norm(b + "attn_k_norm.weight", keys if whole else s.head_dim)
+        if self.arch.post_norms:
+            self.norm(b + "post_attention_norm.weight", s.width, self.BLOCK)
+
+    def dense(self, i, suffix="", role="ffn", size=None):
+        s, b = self.spec, "blk.%d." % i
+        size = size or s.ff
+        for part in ("gate", "up"):
+            self.matrix(b + "ffn_%s%s.weight" % (part, suffix), size, s.width, role, 1.5, i)
+        self.matrix(b + "ffn_down%s.weight" % suffix, s.width, size, role, self.BLOCK, i)
+        if s.bias and s.arch == "llama" and not suffix:
+            for part, n in (("gate", size), ("up", size), ("down", s.width)):
+                self.bias(b + "ffn_%s.bias" % part, n)
+
+    def expert_layer(self, i):
+        s, b = self.spec, "blk.%d." % i
+        name = b + "ffn_gate_inp.weight"
+        self.add(name, self.normal(name, (s.experts, s.width), self.ROUTER / np.sqrt(s.width)))
+        for part in ("gate", "up"):
+            self.stacked(i, part, s.expert_ff, s.width, 1.5)
+        self.stacked(i, "down", s.width, s.expert_ff, self.BLOCK * 1.5)
+        if self.arch.shared_expert:
+            name = b + "ffn_gate_inp_shexp.weight"
+            self.add(name, self.normal(name, (s.width,), 1 / np.sqrt(s.width)))
+            self.dense(i, "_shexp", "shared", s.shared_ff)
+
+    def stacked(self, i, part, rows, columns, gain):
+        name = "blk.%d.ffn_%s_exps.weight" % (i, part)
+        if not self.spec.per_expert:
+            self.matrix(name, rows, columns, part, gain, i, (self.spec.experts,))
+            return
+        values = self.normal(name, (self.spec.experts, rows, columns), gain / np.sqrt(columns))
+        for e, expert in enumerate(values):
+            self.add("blk.%d.ffn_%s.%d.weight" % (i, part, e), expert, self.role_type(part, i))
+
+    def build(self):
+        s = self.spec
+        # What the architecture multiplies embeddings with is taken out here, so that the stream
+        # always begins with deviation 1.
+        embed_std = 1 / np.sqrt(s.width) if self.arch.scale_embedding else 1.0
+        embed = self.normal("token_embd.weight", (s.vocab, s.width), embed_std)
+        self.add("token_embd.weight", embed, self.role_type("embed"))
+        if s.rope_scaling == "freqs":
+            # Low frequencies slowed down, as Llama 3 does; any positive numbers would do.
+            factors = np.geomspace(1, 8, s.head_dim // 2).astype(np.float32)
+            self.add("rope_freqs.weight", factors)
+        for i in range(s.layers):
+            self.attention(i)
+            self.norm("blk.%d.ffn_norm.weight" % i, s.width)
+            if s.experts:
+                self.expert_layer(i)
+            else:
+                self.dense(i)
+            if self.arch.post_norms:
+                self.norm("blk.%d.post_ffw_norm.weight" % i, s.width, self.BLOCK)
+        logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
+        self.norm("output_norm.weight", s.width, logits)
+        if not s.tied:
+            self.matrix("output.weight", s.vocab, s.width, "output", self.LOGITS)
+        for i in range(s.extra):
+            self.bias("vision.block.%d.weight" % i, 8)
+        return self.metadata(), self.tensors
+
+    def metadata(self):
+        s, meta = self.spec, gguf.Metadata()
+        a = s.arch + "."
+        meta.put("general.architecture", gguf.STRING, s.arch)
+        meta.put("general.name", gguf.STRING, "random %s, seed %d" % (s.arch, s.seed))
+        meta.put("general.quantization_version", gguf.U32, 2)
+        for key, value in (
+                ("block_count", s.layers), ("context_length", s.context),
+                ("embedding_length", s.width),
+                ("feed_forward_length",
+                 s.expert_ff if s.experts and s.arch in ("llama", "olmoe") else s.ff),
+                ("attention.head_count", s.heads), ("attention.head_count_kv", s.kv_heads),
+                ("attention.key_length", s.head_dim), ("attention.value_length", s.head_dim),
+                ("rope.dimension_count", s.head_dim)):
+            meta.put(a + key, gguf.U32, value)
+        meta.put(a + "attention.layer_norm_rms_epsilon", gguf.F32, s.eps)
+        meta.put(a + "rope.freq_base", gguf.F32, s.rope_base)
+        if s.experts:
+            meta.put(a + "expert_count", gguf.U32, s.experts)
+            meta.put(a + "expert_used_count", gguf.U32, s.used)
+            if s.arch in ("qwen3moe", "qwen2moe"):
+                meta.put(a + "expert_feed_forward_length", gguf.U32, s.expert_ff)
+        if self.arch.shared_expert:
+            meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
+        if self.arch.window_period:
+            meta.put(a + "attention.sliding_window", gguf.U32, s.window)
+        if s.rope_scaling in ("linear", "yarn"):
+            meta.put(a + "rope.scaling.type", gguf.STRING, s.rope_scaling)
+            meta.put(a + "rope.scaling.factor", gguf.F32, s.rope_factor)
+        if s.rope_scaling == "yarn":
+            original = int(s.context / s.rope_factor)
+            meta.put(a + "rope.scaling.original_context_length", gguf.U32, original)
+        if s.tokenizer == "spm":
+            gguf_vocab.put_spm(meta, s.vocab)
+        else:
+            gguf_vocab.put_bpe(meta, s.vocab, s.pre)
+        if s.chat:
+            meta.put("tokenizer.chat_template", gguf.STRING, CHAT_TEMPLATE)
+        return meta
+
+
+def make(path, spec, version=3, alignment=gguf.ALIGNMENT, shards=1, metadata_first=False):
+    """Writes the model; with shards > 1 `path` minus .gguf is the prefix. Returns the paths."""
+    metadata, tensors = Maker(spec).build()
+    options = dict(version=version, alignment=alignment)
+    if shards == 1:
+        gguf.write(path, metadata, tensors, **options)
+        return [path]
+    prefix = path[:-5] if path.endswith(".gguf") else path
+    return gguf.write_split(prefix, metadata, tensors, shards, metadata_first, **options)
+
+
+def make_vocabulary_only(path, size, tokenizer, **options):
+    """Metadata with a vocabulary of `size` tokens and no tensors at all."""
+    meta = gguf.Metadata()
+    meta.put("general.architecture", gguf.STRING, "llama")
+    for key, value in (("block_count", 2), ("context_length", 4096), ("embedding_length", 64),
+                       ("feed_forward_length", 128), ("attention.head_count", 2)):
+        meta.put("llama." + key, gguf.U32, value)
+    meta.put("llama.attention.layer_norm_rms_epsilon", gguf.F32, 1e-5)
+    if tokenizer == "spm":
+        gguf_vocab.put_spm(meta, size)
+    else:
+        gguf_vocab.put_bpe(meta, size)
+    gguf.write(path, meta, [], **options)
+    return [path]
+
+
+# ---- the set -----------------------------------------------------------------------------------
+
+def fixture(sentence, size="tiny", file=None, **options):
+    return sentence, size, file or {}, options
+
+
+MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], embed=["Q6_K"],
+             output=["Q6_K"], shared=["Q8_0"])
+FIXTURES = {
+    "good-llama-f32": fixture("dense llama in F32", arch="llama"),
+    "good-llama-tied-spm": fixture("dense llama, tied output, SPM vocabulary", arch="llama",
+                                   tied=True, tokenizer="spm"),
+    "good-llama-linear": fixture("dense llama with linear RoPE scaling", arch="llama",
+                                 rope_scaling="linear"),
+    "good-llama-yarn": fixture("dense llama with YaRN", arch="llama", rope_scaling="yarn"),
+    "good-llama-freqs": fixture("dense llama with RoPE frequency factors", arch="llama",
+                                rope_scaling="freqs", rope_base=500000.0),
+    "good-llama-bias": fixture("dense llama with every optional bias", arch="llama", bias=True),
+    "good-mixtral-f32": fixture("llama with stacked experts in F32", arch="llama", experts=8,
+                                tokenizer="spm", rope_base=1e6),
+    "good-mixtral-per-expert": fixture(
+        "the model of good-mixtral-f32 with one 2-D tensor per expert", arch="llama", experts=8,
+        tokenizer="spm", rope_base=1e6, per_expert=True),
+    "good-mixtral-q4_k": fixture("llama with experts, mixed K types", "tiny256", arch="llama",
+                                 experts=8, types=MIXED),
+    "good-qwen3moe-f32": fixture("qwen3moe in F32, head size not width / heads", arch="qwen3moe",
+                                 head_dim=64, eps=1e-6, rope_base=1e6),
+    "good-qwen3moe-chat": fixture("qwen3moe with a chat template", arch="qwen3moe", type="Q8_0",
+                                  chat=True),
+    "good-qwen3moe-yarn": fixture("qwen3moe with YaRN", arch="qwen3moe", rope_scaling="yarn"),
+    "good-qwen3moe-bias": fixture("qwen3moe with biases its family does not have",
+                                  arch="qwen3moe", bias=True),
+    "good-qwen3moe-tied": fixture("qwen3moe, tied output", arch="qwen3moe", tied=True),
+    "good-qwen3moe-deep": fixture("8 layers of 16 experts, Q8_0", "deep", arch="qwen3moe",
+                                  type="Q8_0"),
+    "good-qwen3moe-mixed": fixture("types mixed within and between layers", "tiny256",
+                                   arch="qwen3moe", layers=4, types=MIXED),
+    "good-qwen3moe-gate-up": fixture("gate and up of different types", "tiny256",
+                                     arch="qwen3moe", type="Q8_0",
+                                     types=dict(gate=["Q4_K"], up=["Q5_K"], down=["MXFP4"])),
+    "good-qwen3moe-odd": fixture("no row is a multiple of 256: Q4_K falls back", "odd",
+                                 arch="qwen3moe", type="Q4_K"),
+    "good-qwen3moe-ff704": fixture("expert rows of 704", "ff704", arch="qwen3moe", type="Q8_0",
+                                   types=dict(gate_up=["IQ4_NL"], down=["Q5_1"])),
+    "good-qwen3moe-v2": fixture("GGUF version 2", file=dict(version=2), arch="qwen3moe",
+                                type="Q8_0"),
+    "good-qwen3moe-align4096": fixture("alignment 4096", file=dict(alignment=4096),
+                                       arch="qwen3moe", type="Q8_0"),
+    "good-qwen3moe-split": fixture("three shards", file=dict(shards=3), arch="qwen3moe",
+                                   type="Q8_0"),
+    "good-qwen3moe-split-empty-first": fixture(
+        "four shards, the first without tensors", file=dict(shards=4, metadata_first=True),
+        arch="qwen3moe", type="Q8_0"),
+    "good-qwen3moe-extra": fixture("ten tensors that nothing uses", arch="qwen3moe", type="Q8_0",
+                                   extra=10),
+    "good-qwen2moe-f32": fixture("qwen2moe in F32: shared expert, biases", arch="qwen2moe"),
+    "good-qwen2moe-mixed": fixture("qwen2moe, mixed K types", "tiny256", arch="qwen2moe",
+                                   types=MIXED),
+    "good-olmoe-f32": fixture("olmoe in F32", arch="olmoe", kv_heads=4),
+    "good-olmoe-mixed": fixture("olmoe, mixed K types", "tiny256", arch="olmoe", kv_heads=4,
+                                types=MIXED),
+    "good-qwen3-f32": fixture("dense qwen3 in F32", arch="qwen3", head_dim=64),
+    "good-gemma3-f32": fixture("gemma3 in F32: seven layers, the sixth sees everything",
+                               arch="gemma3", layers=7, tokenizer="spm", rope_base=1e6),
+    "good-gemma3-linear": fixture("gemma3 with linear scaling of its global layers",
+                                  arch="gemma3", layers=7, tokenizer="spm", rope_base=1e6,
+                                  rope_scaling="linear"),
+    "good-gemma3-mixed": fixture("gemma3, mixed types", "tiny256", arch="gemma3", layers=6,
+                                 tokenizer="spm", type="Q5_0",
+                                 types=dict(attn=["Q4_K", "Q5_0"], embed=["Q8_0"], ffn=["Q6_K"])),
+    "good-vocab-250k": fixture("a quarter of a million tokens, SPM, tied", arch="qwen3moe",
+                               vocab=250000, tokenizer="spm", tied=True, type="Q8_0", width=64,
+                               expert_ff=64, head_dim=32),
+}
+FIXTURES.update({
+    "good-qwen3moe-" + name.lower(): fixture("qwen3moe, every matrix %s" % name, "tiny256",
+                                             arch="qwen3moe", type=name, tied=False)
+    for name in gguf_types.COMPUTABLE if name != "F32"})
+VOCABULARIES = {
+    "good-vocab-only-bpe": ("a BPE vocabulary and no tensors", 600, "bpe"),
+    "good-vocab-only-spm": ("an SPM vocabulary and no tensors", 600, "spm"),
+    "good-vocab-only-250k-bpe": ("250,000 tokens, half a million merges, no tensors", 250000,
+                                 "bpe"),
+}
+
+
+def make_fixture(name, folder):
+    """Writes one of the set. Returns the paths; the first one is what a user passes."""
+    path = os.path.join(folder, name + ".gguf")
+    if name in VOCABULARIES:
+        _, size, tokenizer = VOCABULARIES[name]
+        return make_vocabulary_only(path, size, tokenizer)
+    _, size, file, options = FIXTURES[name]
+    return make(path, Spec(**{**SIZES[size], **options}), **file)
+
+
+def all_fixtures():
+    return {**{n: f[0] for n, f in FIXTURES.items()}, **{n: v[0] for n, v in VOCABULARIES.items()}}
+
+
+# ---- command line ------------------------------------------------------------------------------
+
+def parse_types(text):
+    out = {}
+    for part in filter(None, text.split(",")):
+        role, _, names = part.partition("=")
+        if role not in ROLES or not names:
+            raise ValueError("--types takes role=TYPE[/TYPE...] with a role of: " + " ".join(ROLES))
+        out[role] = names.split("/")
+    return out
+
+
+def parse_arguments(argv):
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("-o", "--out", help="file to write")
+    p.add_argument("--set", metavar="DIR", help="write the named fixtures into DIR")
+    p.add_argument("--only", default="*", help="pattern of names for --set and --list")
+    p.add_argument("--list", action="store_true", help="print names and sentences")
+    p.add_argument("--size", choices=SIZES, default="tiny")
+    p.add_argument("--version", type=int, default=3)
+    p.add_argument("--alignment", type=int, default=gguf.ALIGNMENT)
+    p.add_argument("--shards", type=int, default=1)
+    p.add_argument("--metadata-first", action="store_true", help="shard 1 without tensors")
+    p.add_argument("--types", type=parse_types, default=None, help="role=TYPE[/TYPE...],...")
+    for f in dataclasses.fields(Spec):
+        if f.name == "types":
+            continue
+        flag = "--" + f.name.replace("_", "-")
+        if f.type in (bool, "bool"):
+            p.add_argument(flag, action="store_true", default=None)
+        else:
+            choices = {"arch": list(ARCHES), "type": gguf_types.COMPUTABLE,
+                       "rope_scaling": ["none", "linear", "yarn", "freqs"],
+                       "tokenizer": ["bpe", "spm"]}.get(f.name)
+            p.add_argument(flag, type=type(f.default), choices=choices, default=None)
+    return p.parse_args(argv)
+
+
+def main(argv):
+    a = parse_arguments(argv)
+    names = {n: s for n, s in all_fixtures().items() if fnmatch.fnmatch(n, a.only)}
+    if a.list:
+        for name, sentence in names.items():
+            print("%-36s %s" % (name, sentence))
+    elif a.set:
+        os.makedirs(a.set, exist_ok=True)
+        for name in names:
+            for path in make_fixture(name, a.set):
+                print("%10d %s" % (os.path.getsize(path), path))
+    elif a.out:
+        given = {f.name: getattr(a, f.name) for f in dataclasses.fields(Spec)
+                 if getattr(a, f.name) is not None}
+        spec = Spec(**{**SIZES[a.size], **given})
+        for path in make(a.out, spec, a.version, a.alignment, a.shards, a.metadata_first):
+            print("%10d %s" % (os.path.getsize(path), path))
+    else:
+        sys.exit("gguf_make.py: give -o FILE, --set DIR or --list")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
