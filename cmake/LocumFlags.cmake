@@ -16,10 +16,6 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-# Assertions on invariants stay on in release, so -DNDEBUG is never added.
-string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
-string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
-string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_MINSIZEREL "${CMAKE_C_FLAGS_MINSIZEREL}")
 
 add_library(locum_flags INTERFACE)
 target_include_directories(locum_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
@@ -41,10 +37,10 @@ endif()
 target_compile_options(locum_flags INTERFACE
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
     -Wmissing-declarations -Wvla -Wformat=2 -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef
-    -Wredundant-decls -Wnested-externs -Wimplicit-fallthrough -Wswitch-enum -Wdate-time)
+    -Wredundant-decls -Wnested-externs -Wimplicit-fallthrough -Wdate-time)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     target_compile_options(locum_flags INTERFACE
-        -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init)
+        -Wlogical-op -Wduplicated-cond -Wjump-misses-init)
 endif()
 if(LOCUM_WERROR)
     target_compile_options(locum_flags INTERFACE -Werror)
