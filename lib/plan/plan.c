@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan.h"
+
+#include "base/check.h"
+#include "base/limits.h"
+
+#include <string.h>
+
+static const char *const kind_names[] = {
+#define PLAN_KIND_NAME(name, text) text,
+    PLAN_KIND_LIST(PLAN_KIND_NAME)
+#undef PLAN_KIND_NAME
+};
+
+const char *plan_kind_name(enum plan_kind kind) {
+    return kind < PLAN_KIND_COUNT ? kind_names[kind] : "unknown";
+}
+
+struct plan_op plan_op_make(enum plan_kind kind, uint32_t layer) {
+    struct plan_op op;
+    memset(&op, 0, sizeof op);
+    op.kind = kind;
+    op.layer = layer;
+    op.in = op.in2 = op.out = op.weight = op.bias = PLAN_NONE;
+    return op;
+}
+
+void plan_builder_init(struct plan_builder *builder, struct arena *arena, locum_error *error) {
+    memset(builder, 0, sizeof *builder);
+    builder->arena = arena;
+    builder->error = error;
+    builder->plan.head_start = PLAN_NONE;
+    builder->plan.logits = PLAN_NONE;
+}
+
+// Lists double; what they leave behind in the arena is at most as large as the final list.
+static void *grow(struct plan_builder *builder, void *list, uint32_t count, uint32_t *capacity, size_t item) {
+    if (count < *capacity) return list;
+    uint32_t wanted = *capacity ? *capacity * 2 : 16;
+    void *larger = arena_array(builder->arena, wanted, item);
+    if (!larger) {
+        builder->status = status_fail(builder->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the plan");
+        return NULL;
+    }
+    if (count) memcpy(larger, list, (size_t)count * item);
+    *capacity = wanted;
+    return larger;
+}
+
+#define PLAN_APPEND(builder, list, counter, slot, value)                                           \
+    do {                                                                                           \
+        if ((builder)->status != LOCUM_OK) return PLAN_NONE;                                       \
+        void *list_ = grow(builder, (builder)->plan.list, (builder)->plan.counter,                 \
+                           &(builder)->capacity[slot], sizeof *(builder)->plan.list);              \
+        if (!list_) return PLAN_NONE;                                                              \
+        (builder)->plan.list = list_;                                                              \
+        (builder)->plan.list[(builder)->plan.counter] = (value);                                   \
+        return (builder)->plan.counter++;                                                          \
+    } while (0)
+
+uint32_t plan_add_weight(struct plan_builder *builder, const struct plan_weight *weight) {
+    PLAN_APPEND(builder, weights, n_weights, 0, *weight);
+}
+
+uint32_t plan_add_experts(struct plan_builder *builder, const struct plan_experts *experts) {
+    PLAN_APPEND(builder, experts, n_experts, 1, *experts);
+}
+
+uint32_t plan_add_cache(struct plan_builder *builder, struct plan_cache cache) {
+    PLAN_APPEND(builder, caches, n_caches, 2, cache);
+}
+
+uint32_t plan_add_rope(struct plan_builder *builder, const struct plan_rope *rope) {
+    PLAN_APPEND(builder, ropes, n_ropes, 3, *rope);
+}
+
+uint32_t plan_add_buffer(struct plan_builder *builder, const char *name, uint64_t width, bool head) {
+    if (builder->status == LOCUM_OK && (width == 0 || width > LIMIT_VOCABULARY)) {
+        builder->status = status_fail(builder->error, LOCUM_E_FORMAT,
+                                      "the model needs a row of %llu values (%s); 1 to %d are possible",
+                                      (unsigned long long)width, name, LIMIT_VOCABULARY);
+    }
+    struct plan_buffer buffer = {name, (uint32_t)width, head};
+    PLAN_APPEND(builder, buffers, n_buffers, 4, buffer);
+}
+
+static uint32_t append_op(struct plan_builder *builder, struct plan_op op) {
+    PLAN_APPEND(builder, ops, n_ops, 5, op);
+}
+
+void plan_add_op(struct plan_builder *builder, struct plan_op op) {
+    if (builder->status == LOCUM_OK && builder->plan.n_ops >= LIMIT_PLAN_OPERATIONS) {
+        builder->status = status_fail(builder->error, LOCUM_E_UNSUPPORTED,
+                                      "the model needs more than %d operations", LIMIT_PLAN_OPERATIONS);
+    }
+    append_op(builder, op);
+}
+
+void plan_begin_head(struct plan_builder *builder) {
+    builder->plan.head_start = builder->plan.n_ops;
+}
+
+// ---- checking ---------------------------------------------------------------------------------------
+// The binder has compared every tensor with the shape that the hyper-parameters ask for. What is checked
+// here is the builder's own work: a violation is a bug of lib/model, not of a file.
+
+static uint32_t width_of(const struct plan *plan, uint32_t buffer) {
+    LOCUM_ASSERT(buffer < plan->n_buffers);
+    return plan->buffers[buffer].width;
+}
+
+static void check_vector(const struct plan *plan, uint32_t weight, uint64_t size) {
+    if (weight == PLAN_NONE) return;
+    LOCUM_ASSERT(weight < plan->n_weights);
+    LOCUM_ASSERT(plan->weights[weight].rows == 1 && plan->weights[weight].cols == size);
+    LOCUM_ASSERT(plan->weights[weight].dtype == DTYPE_F32);
+}
+
+static void check_same_width(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(width_of(plan, op->in) == width_of(plan, op->out));
+}
+
+static void check_op_matmul(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->weight < plan->n_weights && op->in != op->out);
+    LOCUM_ASSERT(plan->weights[op->weight].cols == width_of(plan, op->in));
+    LOCUM_ASSERT(plan->weights[op->weight].rows == width_of(plan, op->out));
+    check_vector(plan, op->bias, width_of(plan, op->out));
+}
+
+static void check_op_attention(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->u.attention.cache < plan->n_caches);
+    const struct plan_cache *cache = &plan->caches[op->u.attention.cache];
+    if (op->kind == PLAN_KV_WRITE) {
+        LOCUM_ASSERT(width_of(plan, op->in) == cache->heads_kv * cache->head_size_k);
+        LOCUM_ASSERT(width_of(plan, op->in2) == cache->heads_kv * cache->head_size_v);
+        return;
+    }
+    LOCUM_ASSERT(op->u.attention.heads % cache->heads_kv == 0);
+    LOCUM_ASSERT(width_of(plan, op->in) == op->u.attention.heads * cache->head_size_k);
+    LOCUM_ASSERT(width_of(plan, op->out) == op->u.attention.heads * cache->head_size_v);
+}
+
+static void check_op_experts(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->u.experts.set < plan->n_experts);
+    const struct plan_experts *set = &plan->experts[op->u.experts.set];
+    if (op->kind == PLAN_ROUTER) {
+        LOCUM_ASSERT(width_of(plan, op->in) == set->experts);
+        return;
+    }
+    LOCUM_ASSERT(width_of(plan, op->in) == set->inputs && op->in != op->out);
+    check_same_width(plan, op);
+}
+
+static void check_op(const struct plan *plan, const struct plan_op *op) {
+    switch (op->kind) {
+    case PLAN_EMBED:
+        LOCUM_ASSERT(op->weight < plan->n_weights);
+        LOCUM_ASSERT(plan->weights[op->weight].cols == width_of(plan, op->out));
+        break;
+    case PLAN_NORM:
+        check_same_width(plan, op);
+        LOCUM_ASSERT(op->u.norm.groups > 0 && width_of(plan, op->in) % op->u.norm.groups == 0);
+        check_vector(plan, op->weight, width_of(plan, op->in) / op->u.norm.groups);
+        break;
+    case PLAN_MATMUL: check_op_matmul(plan, op); break;
+    case PLAN_ROPE:
+        LOCUM_ASSERT(op->u.rope.table < plan->n_ropes);
+        LOCUM_ASSERT(width_of(plan, op->out) == op->u.rope.heads * op->u.rope.head_size);
+        LOCUM_ASSERT(plan->ropes[op->u.rope.table].rope.n_rot <= op->u.rope.head_size);
+        break;
+    case PLAN_KV_WRITE:
+    case PLAN_ATTENTION: check_op_attention(plan, op); break;
+    case PLAN_ADD:
+    case PLAN_SCALE:
+    case PLAN_GATHER:
+    case PLAN_SOFTCAP: check_same_width(plan, op); break;
+    case PLAN_ACTIVATE:
+        check_same_width(plan, op);
+        LOCUM_ASSERT(width_of(plan, op->in2) == width_of(plan, op->out));
+        break;
+    case PLAN_ROUTER:
+    case PLAN_EXPERTS: check_op_experts(plan, op); break;
+    case PLAN_ROW_GATE: check_vector(plan, op->weight, width_of(plan, op->in)); break;
+    case PLAN_KIND_COUNT: LOCUM_ASSERT(!"kind");
+    }
+}
+
+locum_status plan_finish(struct plan_builder *builder, uint32_t logits, struct plan *out) {
+    STATUS_TRY(builder->status);
+    struct plan *plan = &builder->plan;
+    plan->logits = logits;
+    LOCUM_ASSERT(plan->head_start < plan->n_ops && plan->ops[plan->head_start].kind == PLAN_GATHER);
+    LOCUM_ASSERT(width_of(plan, logits) == plan->vocabulary);
+    for (uint32_t i = 0; i < plan->n_ops; i++) check_op(plan, &plan->ops[i]);
+    *out = *plan;
+    return LOCUM_OK;
+}
+
+// ---- sizes ------------------------------------------------------------------------------------------
+uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < plan->n_caches; i++) {
+        const struct plan_cache *cache = &plan->caches[i];
+        sum += (uint64_t)cache->heads_kv * (cache->head_size_k + cache->head_size_v) * element;
+    }
+    return sum;
+}
+
+uint64_t plan_expert_bytes(const struct plan_experts *experts) {
+    uint64_t sum = 0;
+    for (int i = 0; i < PLAN_EXPERT_MATRICES; i++) sum += experts->matrix[i].bytes;
+    return sum;
+}

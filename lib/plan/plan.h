@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the plan of a model: an ordered list of operations over named buffers and weights, built
+//            once from the hyper-parameters and reused by every step. It is plain data: what runs it is a
+//            backend (exec), what builds it is lib/model.
+// Called by: model (builds), exec (runs), engine (sizes).
+// Threads:   immutable once built.
+// Errors:    the builder is sticky: the first error stays, later calls do nothing.
+// Not here:  pointers to weights, memory, threads.
+//
+// A step has n tokens. A buffer of width w is a matrix [n][w] of float32. The plan has two parts: the body
+// runs for all n tokens; the head (final norm, output matrix) runs only for the rows whose logits are
+// wanted, a few at a time, on buffers of its own.
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "kernels/kernels_rope.h"
+#include "kernels/kernels_route.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLAN_NONE UINT32_MAX
+
+// Kinds of operation; "in", "in2", "out" are buffers, "w" a weight, "b" an optional bias.
+//   EMBED      out = row token of w, times `scale`
+//   NORM       out = RMSNorm(in) * w in `groups` equal parts of each row; w NONE: no weight
+//   MATMUL     out = w in + b
+//   ROPE       out rotated in place: `heads` heads of head_size, table number `rope`
+//   KV_WRITE   in (keys), in2 (values) -> cache `cache` at the tokens' positions
+//   ATTENTION  out = attention of in (queries) over cache `cache`
+//   ADD        out += in
+//   SCALE      out = in * scale
+//   ACTIVATE   out = act(in) * in2
+//   ROUTER     in = router logits -> the step's routing table (expert ids and weights per token)
+//   EXPERTS    out = sum over the routed experts of weight * down(act(gate(in)) * up(in))
+//   ROW_GATE   out *= sigmoid(w . in), one factor per token
+//   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
+//   SOFTCAP    out = c * tanh(in / c), c = scale
+#define PLAN_KIND_LIST(X)                                                                          \
+    X(EMBED, "embed") X(NORM, "norm") X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write")  \
+    X(ATTENTION, "attention") X(ADD, "add") X(SCALE, "scale") X(ACTIVATE, "activate")              \
+    X(ROUTER, "router") X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather")          \
+    X(SOFTCAP, "softcap")
+enum plan_kind {
+#define PLAN_KIND_ENUM(name, text) PLAN_##name,
+    PLAN_KIND_LIST(PLAN_KIND_ENUM)
+#undef PLAN_KIND_ENUM
+    PLAN_KIND_COUNT
+};
+const char *plan_kind_name(enum plan_kind kind);
+
+enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU };
+
+// A dense weight: a matrix of `rows` rows of `cols` weights each, cols contiguous; a vector has one row.
+struct plan_weight {
+    const char *name; // tensor name, for messages
+    uint32_t dtype;
+    uint64_t cols, rows, row_bytes;
+    uint32_t shard;
+    uint64_t offset, bytes; // in the shard's file
+};
+
+struct plan_place {
+    uint32_t shard;
+    uint64_t offset;
+};
+
+// One of the matrices of all experts of a layer.
+struct plan_expert_matrix {
+    const char *name;
+    uint32_t dtype;
+    uint64_t cols, rows, row_bytes;
+    uint64_t bytes;                // of one expert
+    struct plan_place place;       // expert 0 ...
+    uint64_t stride;               // ... and the distance to the next one
+    const struct plan_place *each; // [experts] where every expert is a tensor of its own, else NULL
+};
+
+enum { PLAN_GATE, PLAN_UP, PLAN_DOWN, PLAN_EXPERT_MATRICES };
+// With `fused`, PLAN_GATE holds [gate rows | up rows] (2 * width rows) and PLAN_UP is empty (bytes 0).
+struct plan_experts {
+    uint32_t layer;
+    uint32_t experts, used;
+    uint64_t inputs, width; // of the model's state; of one expert
+    bool fused;
+    struct plan_expert_matrix matrix[PLAN_EXPERT_MATRICES];
+    struct kernels_route route; // route.bias is NULL here: the weight below holds it
+    uint32_t route_bias;        // weight or PLAN_NONE
+};
+
+struct plan_cache { // of one attention layer
+    uint32_t heads_kv, head_size_k, head_size_v;
+};
+
+struct plan_rope {
+    struct kernels_rope rope; // rope.factors is NULL here: the weight below holds them
+    bool neox;
+    uint32_t factors; // weight or PLAN_NONE
+};
+
+struct plan_buffer {
+    const char *name;
+    uint32_t width; // floats per row
+    bool head;      // rows are those of the head, not tokens
+};
+
+struct plan_op {
+    enum plan_kind kind;
+    uint32_t layer; // PLAN_NONE outside of layers
+    uint32_t in, in2, out;
+    uint32_t weight, bias;
+    union {
+        struct {
+            uint32_t groups;
+            float eps;
+        } norm;
+        struct {
+            uint32_t table, heads, head_size;
+        } rope;
+        struct {
+            uint32_t cache, heads;
+            uint32_t window; // 0: all; else position j is visible to i when i - j < window
+            float scale, softcap;
+        } attention; // KV_WRITE uses cache only
+        struct {
+            uint32_t set; // plan.experts; also for ROUTER
+            enum plan_act act;
+        } experts;
+        enum plan_act act;
+        float scale;
+    } u;
+};
+
+struct plan {
+    struct plan_weight *weights;
+    struct plan_experts *experts;
+    struct plan_cache *caches;
+    struct plan_rope *ropes;
+    struct plan_buffer *buffers;
+    struct plan_op *ops;
+    uint32_t n_weights, n_experts, n_caches, n_ropes, n_buffers, n_ops;
+    uint32_t head_start; // ops from here on are the head
+    uint32_t layers, embedding, vocabulary;
+    uint32_t logits; // buffer
+};
+
+// ---- building -------------------------------------------------------------------------------------
+struct plan_builder {
+    struct plan plan;
+    struct arena *arena; // everything in the plan lives here
+    uint32_t capacity[6];
+    locum_status status; // sticky
+    locum_error *error;
+};
+
+void plan_builder_init(struct plan_builder *builder, struct arena *arena, locum_error *error);
+// Each returns the index of the new entry (PLAN_NONE after an error). Names must outlive the plan.
+uint32_t plan_add_weight(struct plan_builder *builder, const struct plan_weight *weight);
+uint32_t plan_add_experts(struct plan_builder *builder, const struct plan_experts *experts);
+uint32_t plan_add_cache(struct plan_builder *builder, struct plan_cache cache);
+uint32_t plan_add_rope(struct plan_builder *builder, const struct plan_rope *rope);
+uint32_t plan_add_buffer(struct plan_builder *builder, const char *name, uint64_t width, bool head);
+void plan_add_op(struct plan_builder *builder, struct plan_op op);
+// From now on operations belong to the head.
+void plan_begin_head(struct plan_builder *builder);
+// Checks that every operation fits its buffers and weights and hands the plan out.
+locum_status plan_finish(struct plan_builder *builder, uint32_t logits, struct plan *out);
+
+// A plan_op with every reference set to PLAN_NONE.
+struct plan_op plan_op_make(enum plan_kind kind, uint32_t layer);
+
+// ---- sizes ----------------------------------------------------------------------------------------
+// Bytes of KV for one token over all caches, with elements of `element` bytes.
+uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element);
+// Bytes of one expert of a set, over its matrices.
+uint64_t plan_expert_bytes(const struct plan_experts *experts);
+
+#endif
