@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every header alone: as C11, and the public ones as C++ too."""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import source_tree
+
+ISA = ["-mavx2", "-mfma", "-mf16c"]  # so that headers of x86 kernels may name vector types
+
+
+def compile_alone(root, path, language, compiler):
+    """The first lines of what the compiler says, or None when it says nothing."""
+    command = [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", language,
+               "-std=c11" if language == "c" else "-std=c++11", "-Iinclude", "-Ilib"]
+    if "/x86/" in path:
+        command += ISA
+    # Included from an empty source: a header as main file has its own warnings.
+    source = f'#include "{os.path.join(root, path)}"\n'
+    done = subprocess.run(command + ["-"], cwd=root, input=source, text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode == 0:
+        return None
+    return f"{path}:1: does not compile alone as {language}: " + done.stdout.strip()[:600]
+
+
+def check(root):
+    c_compiler = shutil.which("gcc") or shutil.which("clang-14") or "cc"
+    cpp_compiler = shutil.which("clang-14") or shutil.which("g++") or shutil.which("c++")
+    jobs = []
+    for path in source_tree.files(root):
+        if path.startswith(("lib/", "include/")) and path.endswith(".h"):
+            jobs.append((root, path, "c", c_compiler))
+            if path.startswith("include/") and cpp_compiler:
+                jobs.append((root, path, "c++", cpp_compiler))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [p for p in pool.map(lambda job: compile_alone(*job), jobs) if p]
+
+
+CASES = [
+    ("complete", {"lib/a/a.h": "#include <stddef.h>\nsize_t a_size(void);\n"}, None),
+    ("leans on another", {"lib/a/a.h": "size_t a_size(void);\n"}, "does not compile alone as c"),
+    ("public, not for C++", {"include/locum/l.h": "int l_f(int new);\n"}, "alone as c++"),
+]
+
+if __name__ == "__main__":
+    sys.exit(source_tree.main("headers", check, CASES))
