@@ -58,7 +58,7 @@ class Spec:
     eps: float = 1e-5
     window: int = 48               # of sliding-window layers
     tied: bool = False
-    bias: bool = False             # optional biases on attention (and dense feed-forward: llama)
+    bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
     per_expert: bool = False       # old layout: one 2-D tensor per expert
     extra: int = 0                 # unknown tensors that a reader has to ignore
     type: str = "F32"              # of every matrix but the router
@@ -142,7 +142,7 @@ class Maker:
         if self.arch.qkv_bias or s.bias:
             for part, size in (("q", queries), ("k", keys), ("v", keys)):
                 self.bias(b + "attn_%s.bias" % part, size)
-        if s.bias:
+        if s.bias and s.arch == "llama":
             self.bias(b + "attn_output.bias", s.width)
         if self.arch.qk_norm:
             whole = self.arch.qk_norm == "row"

@@ -46,7 +46,7 @@ def scales_mins_6bit(packed):
 
 
 def two_bit_planes(packed):
-    """64 bytes -> (n, 16, 16) values: two halves of 128, in each half shifts 0, 2, 4, 6 of 32 bytes."""
+    """64 bytes -> (n, 16, 16) values: two halves of 128, in each shifts 0, 2, 4, 6 of 32 bytes."""
     n = len(packed)
     shifts = np.array([0, 2, 4, 6], dtype=np.uint8).reshape(1, 1, 4, 1)
     return ((packed.reshape(n, 2, 1, 32) >> shifts) & 3).reshape(n, 16, 16)
