@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/check.h"
+#include "base/dtype.h"
 #include "base/limits.h"
 
 #include <string.h>

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/model.h"
+
+#include "base/limits.h"
+#include "model/model_arch.h"
+#include "model/model_builder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The registry: one row per architecture, defined in its own file. In alphabetical order.
+static const struct model_arch *const archs[] = {
+    &model_gemma3, &model_llama, &model_olmoe, &model_qwen2moe, &model_qwen3, &model_qwen3moe,
+};
+enum { ARCH_COUNT = sizeof archs / sizeof *archs };
+
+const char *model_arch_name(uint32_t index) {
+    return index < ARCH_COUNT ? archs[index]->name : NULL;
+}
+
+static locum_status find_arch(const struct gguf_meta *meta, const struct model_arch **out, locum_error *error) {
+    struct slice name;
+    STATUS_TRY(gguf_meta_string(meta, "general.architecture", &name, error));
+    char known[256];
+    size_t used = 0;
+    for (uint32_t i = 0; i < ARCH_COUNT; i++) {
+        if (slice_is(name, archs[i]->name)) {
+            *out = archs[i];
+            return LOCUM_OK;
+        }
+        int written = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", archs[i]->name);
+        if (written > 0 && (size_t)written < sizeof known - used) used += (size_t)written;
+    }
+    return status_fail(error, LOCUM_E_UNSUPPORTED,
+                       "%s: the architecture '%.*s' is not supported; supported are %s", meta->name,
+                       (int)(name.size < 64 ? name.size : 64), name.data, known);
+}
+
+// The number of token ids: rows of the embedding, which must agree with the vocabulary if there is one.
+static locum_status read_vocabulary(const struct gguf_file *file, uint32_t *out, locum_error *error) {
+    const struct gguf_meta *meta = gguf_file_meta(file);
+    const struct gguf_tensor *embedding = gguf_file_find(file, "token_embd.weight");
+    if (!embedding) {
+        if (gguf_file_tensor_count(file) == 0) {
+            return status_fail(error, LOCUM_E_UNSUPPORTED,
+                               "%s: holds a vocabulary and no tensors; it can be used to tokenize only", meta->name);
+        }
+        return status_fail(error, LOCUM_E_FORMAT, "%s: tensor 'token_embd.weight' is missing", meta->name);
+    }
+    uint64_t rows = embedding->shape[1];
+    if (rows < 1 || rows > LIMIT_VOCABULARY) {
+        return status_fail(error, LOCUM_E_FORMAT, "%s: tensor 'token_embd.weight' has %llu rows; 1 to %d are possible",
+                           meta->name, (unsigned long long)rows, LIMIT_VOCABULARY);
+    }
+    const struct gguf_value *tokens = gguf_meta_find(meta, "tokenizer.ggml.tokens");
+    if (tokens && tokens->is_array && tokens->count != rows) {
+        return status_fail(error, LOCUM_E_FORMAT,
+                           "%s: tokenizer.ggml.tokens has %llu entries, but tensor 'token_embd.weight' has %llu rows",
+                           meta->name, (unsigned long long)tokens->count, (unsigned long long)rows);
+    }
+    *out = (uint32_t)rows;
+    return LOCUM_OK;
+}
+
+// An unknown extra tensor is harmless (and counted); an unknown scale is not: the file expects its product.
+static locum_status count_unknown(const struct model_builder *b, uint64_t *unknown, locum_error *error) {
+    *unknown = 0;
+    uint64_t count = gguf_file_tensor_count(b->file);
+    for (uint64_t i = 0; i < count; i++) {
+        if (b->used[i]) continue;
+        const char *name = gguf_file_tensor(b->file, i)->name;
+        size_t length = strlen(name);
+        if (length > 6 && strcmp(name + length - 6, ".scale") == 0) {
+            return status_fail(error, LOCUM_E_UNSUPPORTED,
+                               "%s: tensor '%s' scales another one, which is not supported for this architecture",
+                               b->meta->name, name);
+        }
+        ++*unknown;
+    }
+    return LOCUM_OK;
+}
+
+locum_status model_build(const struct gguf_file *file, struct arena *arena, struct model *out, locum_error *error) {
+    *out = (struct model){0};
+    struct model_builder b = {.file = file, .meta = gguf_file_meta(file), .params = &out->params};
+    STATUS_TRY(find_arch(b.meta, &out->arch, error));
+    uint32_t vocabulary = 0;
+    STATUS_TRY(read_vocabulary(file, &vocabulary, error));
+    STATUS_TRY(model_params_read(b.meta, arena, &out->params, error));
+    b.used = arena_array(arena, gguf_file_tensor_count(file), sizeof *b.used);
+    if (!b.used) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the plan");
+    plan_builder_init(&b.plan, arena, error);
+    b.plan.plan.layers = out->params.layers;
+    b.plan.plan.embedding = out->params.embedding;
+    b.plan.plan.vocabulary = vocabulary;
+    b.neox = out->arch->neox;
+    b.x = plan_add_buffer(&b.plan, "x", out->params.embedding, false);
+    b.n = plan_add_buffer(&b.plan, "n", out->params.embedding, false);
+    b.t = plan_add_buffer(&b.plan, "t", out->params.embedding, false);
+    out->arch->build(&b);
+    STATUS_TRY(plan_finish(&b.plan, b.plan.plan.logits, &out->plan));
+    return count_unknown(&b, &out->unknown_tensors, error);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the list of architectures; each is defined in model_<name>.c.
+// Called by: model.c.
+// Threads:   constant data.
+// Errors:    none.
+// Not here:  anything but the names of the rows.
+#ifndef MODEL_MODEL_ARCH_H
+#define MODEL_MODEL_ARCH_H
+
+struct model_arch;
+
+extern const struct model_arch model_gemma3, model_llama, model_olmoe, model_qwen2moe, model_qwen3, model_qwen3moe;
+
+#endif

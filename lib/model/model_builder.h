@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the words in which an architecture file describes its model: tensors by role with the shape
+//            they must have, and the blocks that families share.
+// Called by: the model_<architecture>.c files; model.c.
+// Threads:   one builder belongs to one thread.
+// Errors:    sticky in plan.status: an architecture file may ignore them until the end.
+// Not here:  which blocks an architecture has (its own file).
+#ifndef MODEL_MODEL_BUILDER_H
+#define MODEL_MODEL_BUILDER_H
+
+#include "gguf/gguf_file.h"
+#include "model/model_params.h"
+#include "plan/plan.h"
+
+struct model_builder {
+    struct plan_builder plan;
+    const struct gguf_file *file;
+    const struct gguf_meta *meta;
+    const struct model_params *params;
+    bool *used; // per tensor of the file
+    bool neox;  // form of RoPE of the architecture
+    uint32_t x, n, t; // buffers of the state's width: what runs through the layers; its normed copy;
+                      // the output of a block before it is added to x
+};
+
+// One architecture: a row of the registry in model.c, defined in its own file.
+struct model_arch {
+    const char *name; // general.architecture
+    bool neox;        // pairs of RoPE: (i, i + n/2), else (2i, 2i+1)
+    void (*build)(struct model_builder *builder);
+};
+
+// ---- tensors --------------------------------------------------------------------------------------
+enum model_need { MODEL_REQUIRED, MODEL_OPTIONAL };
+// The tensor `name` (printf form) as a weight of `rows` rows of `cols`. Absent and optional: PLAN_NONE.
+uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols, uint64_t rows,
+                      const char *name, ...) __attribute__((format(printf, 5, 6)));
+// An F32 vector.
+uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size, const char *name, ...)
+    __attribute__((format(printf, 4, 5)));
+bool model_has(const struct model_builder *builder, const char *name, ...) __attribute__((format(printf, 2, 3)));
+
+// The routed experts of a layer: stacked, fused or (old files) one tensor per expert.
+struct model_routing {
+    enum kernels_gating gating; // unless the file has a key for it
+    bool normalise;             // likewise
+    uint32_t width;             // of one expert, likewise (expert_feed_forward_length)
+};
+uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing);
+
+// A buffer of that name and width: the same one for all layers that ask for it.
+uint32_t model_buffer(struct model_builder *builder, const char *name, uint64_t width);
+
+// Stop with an error that the architecture file words itself (the file's name is put in front).
+void model_fail(struct model_builder *builder, locum_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// ---- blocks ---------------------------------------------------------------------------------------
+// Token embedding (times scale unless 1) into x.
+void model_embed(struct model_builder *builder, float scale);
+
+enum model_qk_norm { MODEL_QK_NORM_NONE, MODEL_QK_NORM_HEAD, MODEL_QK_NORM_ROW };
+struct model_attention {
+    enum model_qk_norm qk_norm;
+    uint32_t rope;   // table
+    uint32_t window; // 0: none
+    bool post_norm;  // post_attention_norm on the block's output
+};
+void model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
+
+struct model_ffn {
+    enum plan_act act;
+    bool post_norm; // post_ffw_norm on the block's output
+};
+void model_dense_ffn(struct model_builder *builder, uint32_t layer, struct model_ffn how);
+
+struct model_moe {
+    struct model_routing routing;
+    uint32_t shared_width; // shared expert with a sigmoid gate (ffn_*_shexp, ffn_gate_inp_shexp); 0: none
+};
+void model_moe(struct model_builder *builder, uint32_t layer, struct model_moe how);
+
+// Final norm and output matrix (the token embedding if the file has none), softcap if the file has one.
+void model_head(struct model_builder *builder);
+
+// A table for the RoPE of `rope`, with the factors of rope_freqs.weight if `factors` and the file has them.
+uint32_t model_rope(struct model_builder *builder, const struct kernels_rope *rope, bool factors);
+
+#endif
