@@ -99,6 +99,10 @@ class Maker:
     # much a sub-block adds to the residual stream (embeddings have 1): well above 1, so that the
     # next token depends on more than the last one.
     SHARPNESS, BLOCK, ROUTER, LOGITS = 2.5, 2.5, 2.5, 2.5
+    # Where a norm sets a sub-block's size. Tied logits repeat the last token unless attention is
+    # strong; the feed-forward is kept small because llama.cpp's GELU is a float16 table, whose
+    # error would otherwise be the largest difference between engines.
+    POST_ATTENTION, POST_FF = 6.0, 2.0
 
     def __init__(self, spec):
         self.spec, self.arch = spec, ARCHES[spec.arch]
@@ -149,7 +153,7 @@ class Maker:
             self.norm(b + "attn_q_norm.weight", queries if whole else s.head_dim, self.SHARPNESS)
             self.norm(b + "attn_k_norm.weight", keys if whole else s.head_dim)
         if self.arch.post_norms:
-            self.norm(b + "post_attention_norm.weight", s.width, self.BLOCK)
+            self.norm(b + "post_attention_norm.weight", s.width, self.POST_ATTENTION)
 
     def dense(self, i, suffix="", role="ffn", size=None):
         s, b = self.spec, "blk.%d." % i
@@ -201,7 +205,7 @@ class Maker:
             else:
                 self.dense(i)
             if self.arch.post_norms:
-                self.norm("blk.%d.post_ffw_norm.weight" % i, s.width, self.BLOCK)
+                self.norm("blk.%d.post_ffw_norm.weight" % i, s.width, self.POST_FF)
         logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
         self.norm("output_norm.weight", s.width, logits)
         if not s.tied:

@@ -1,0 +1,313 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reference forward pass: weights dequantised, everything in floating point, NumPy only.
+
+    float_reference.py MODEL IDS OUT [--f64] [--margins FILE]     logits of every position
+    float_reference.py MODEL IDS --greedy N                       N ids that follow
+
+IDS is a text file of decimal ids. OUT gets raw float32, a row of logits per position. FILE gets a
+raw float32 per position: the smallest gap, over the layers, between the last chosen and the first
+unchosen router probability (infinite without experts). A position with a small gap may route
+otherwise in another engine for no worse reason than rounding.
+
+Fast only where NumPy finds a tuned BLAS (Debian: libopenblas0-pthread).
+"""
+import argparse
+import sys
+
+import numpy as np
+
+import gguf_file
+from gguf_arch import ARCHES
+
+ATTENTION_ROWS = 256               # queries scored at once; bounds memory
+
+
+def rms_norm(x, weight, eps):
+    scale = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + x.dtype.type(eps))
+    return x * scale * weight
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def silu(x):
+    return x * sigmoid(x)
+
+
+def gelu(x):
+    k = x.dtype.type(np.sqrt(2 / np.pi))
+    return x / 2 * (1 + np.tanh(k * (x + x.dtype.type(0.044715) * x * x * x)))
+
+
+ACTIVATIONS = {"silu": silu, "gelu": gelu}
+
+
+class Rope:
+    """cos and sin for one kind of layer; angles in float64 so that they are as good as exact."""
+
+    def __init__(self, dims, base, factor=1.0, kind="none", original=0, attention=1.0,
+                 factors=None, beta_fast=32.0, beta_slow=1.0):
+        pair = np.arange(dims // 2, dtype=np.float64)
+        self.frequency = base ** (-2 * pair / dims)
+        if factors is not None:
+            self.frequency = self.frequency / factors
+        self.magnitude = attention
+        if kind == "linear":
+            self.frequency = self.frequency / factor
+        elif kind == "yarn":
+            def turns(beta):
+                return dims * np.log(original / (2 * np.pi * beta)) / (2 * np.log(base))
+            low = max(0.0, np.floor(turns(beta_fast)))
+            high = min(dims - 1.0, np.ceil(turns(beta_slow)))
+            keep = 1 - np.clip((pair - low) / max(0.001, high - low), 0, 1)
+            self.frequency = self.frequency * (keep + (1 - keep) / factor)
+            self.magnitude *= 1 + 0.1 * np.log(factor)
+
+    def apply(self, x, positions, layout):
+        """x: (tokens, heads, head_dim); only the first 2 * len(frequency) dims rotate."""
+        angle = positions[:, None] * self.frequency
+        cos = (np.cos(angle) * self.magnitude).astype(x.dtype)[:, None, :]
+        sin = (np.sin(angle) * self.magnitude).astype(x.dtype)[:, None, :]
+        n = len(self.frequency)
+        out = x.copy()
+        first, second = ((slice(0, 2 * n, 2), slice(1, 2 * n, 2)) if layout == "pairs"
+                         else (slice(0, n), slice(n, 2 * n)))
+        a, b = x[..., first], x[..., second]
+        out[..., first] = a * cos - b * sin
+        out[..., second] = a * sin + b * cos
+        return out
+
+
+class Layer:
+    """Tensors of one block by short name; experts are dequantised when they are asked for."""
+
+    def __init__(self, model, index):
+        self.model, self.prefix = model, "blk.%d." % index
+        self.window = 0
+        period = model.arch.window_period
+        if period and index % period != period - 1:
+            self.window = model.number("attention.sliding_window", 0)
+        self.rope = model.local_rope if self.window else model.rope
+        size = (model.kv_heads, model.context, model.head_dim)
+        self.keys = np.zeros(size, model.dtype)
+        self.values = np.zeros(size, model.dtype)
+
+    def get(self, name):
+        return self.model.get(self.prefix + name)
+
+    def linear(self, x, name):
+        y = x @ self.get(name + ".weight").T
+        bias = self.get(name + ".bias")
+        return y if bias is None else y + bias
+
+    def expert(self, part, e):
+        return self.model.expert(self.prefix, part, e)
+
+
+class Model:
+    def __init__(self, path, context, dtype=np.float32):
+        self.file = gguf_file.Reader(path)
+        meta = self.file.meta
+        self.name = meta["general.architecture"]
+        if self.name not in ARCHES:
+            raise ValueError("architecture %s is not one of: %s" % (self.name, " ".join(ARCHES)))
+        self.arch, self.dtype, self.context = ARCHES[self.name], dtype, context
+        self.cache = {}
+        self.width = self.number("embedding_length")
+        self.heads = self.number("attention.head_count")
+        self.kv_heads = self.number("attention.head_count_kv", self.heads)
+        self.head_dim = self.number("attention.key_length", self.width // self.heads)
+        self.eps = self.number("attention.layer_norm_rms_epsilon")
+        self.experts = self.number("expert_count", 0)
+        self.used = self.number("expert_used_count", 0)
+        self.rope = self.make_rope()
+        self.local_rope = Rope(self.number("rope.dimension_count", self.head_dim),
+                               self.number("rope.freq_base_swa", 10000.0))
+        self.layers = [Layer(self, i) for i in range(self.number("block_count"))]
+        self.length = 0            # positions computed so far
+        self.margins = []
+
+    def number(self, key, *default):
+        full = self.name + "." + key
+        return self.file.meta.get(full, *default) if default else self.file.meta[full]
+
+    def make_rope(self):
+        factor = self.number("rope.scaling.factor", 1.0)
+        kind = self.number("rope.scaling.type", "linear")
+        factors = None
+        if "rope_freqs.weight" in self.file.tensors:
+            factors = self.file.array("rope_freqs.weight").astype(np.float64)
+        return Rope(self.number("rope.dimension_count", self.head_dim),
+                    self.number("rope.freq_base", 10000.0), factor, kind,
+                    self.number("rope.scaling.original_context_length",
+                                self.number("context_length")),
+                    self.number("rope.scaling.attn_factor", 1.0), factors)
+
+    def get(self, name):
+        if name not in self.cache:
+            found = name in self.file.tensors
+            self.cache[name] = self.file.array(name).astype(self.dtype) if found else None
+        return self.cache[name]
+
+    def expert(self, prefix, part, e):
+        stacked = prefix + "ffn_%s_exps.weight" % part
+        if stacked not in self.file.tensors:
+            return self.get(prefix + "ffn_%s.%d.weight" % (part, e))
+        t = self.file.tensors[stacked]
+        size = t.nbytes // t.dims[2]
+        raw = self.file.raw(stacked)[e * size:(e + 1) * size]
+        flat = gguf_file.gguf_types.dequantise(t.type, raw)
+        return flat.reshape(t.dims[1], t.dims[0]).astype(self.dtype)
+
+    # ---- one block -----------------------------------------------------------------------------
+
+    def attention(self, layer, x):
+        q, k, v = (layer.linear(x, "attn_" + part) for part in "qkv")
+        if self.arch.qk_norm == "row":
+            q = rms_norm(q, layer.get("attn_q_norm.weight"), self.eps)
+            k = rms_norm(k, layer.get("attn_k_norm.weight"), self.eps)
+        n = len(x)
+        q = q.reshape(n, self.heads, self.head_dim)
+        k = k.reshape(n, self.kv_heads, self.head_dim)
+        if self.arch.qk_norm == "head":
+            q = rms_norm(q, layer.get("attn_q_norm.weight"), self.eps)
+            k = rms_norm(k, layer.get("attn_k_norm.weight"), self.eps)
+        positions = np.arange(self.length, self.length + n, dtype=np.float64)
+        q = layer.rope.apply(q, positions, self.arch.rope)
+        k = layer.rope.apply(k, positions, self.arch.rope)
+        end = self.length + n
+        layer.keys[:, self.length:end] = k.transpose(1, 0, 2)
+        layer.values[:, self.length:end] = v.reshape(n, self.kv_heads, -1).transpose(1, 0, 2)
+        out = np.empty((n, self.heads, self.head_dim), self.dtype)
+        for start in range(0, n, ATTENTION_ROWS):
+            stop = min(n, start + ATTENTION_ROWS)
+            out[start:stop] = self.attend(layer, q[start:stop], self.length + start)
+        return layer.linear(out.reshape(n, -1), "attn_output")
+
+    def attend(self, layer, q, first):
+        """q: (rows, heads, head_dim) at positions first, first + 1, ..."""
+        end = first + len(q)
+        begin = max(0, first - layer.window + 1) if layer.window else 0
+        row = np.arange(first, end)[:, None]
+        column = np.arange(begin, end)[None, :]
+        hidden = column > row
+        if layer.window:
+            hidden |= row - column >= layer.window
+        scale = self.dtype(1 / np.sqrt(self.head_dim))
+        group = self.heads // self.kv_heads
+        out = np.empty(q.shape, self.dtype)
+        for h in range(self.heads):
+            scores = (q[:, h] @ layer.keys[h // group, begin:end].T) * scale
+            scores[hidden] = -np.inf
+            out[:, h] = softmax(scores) @ layer.values[h // group, begin:end]
+        return out
+
+    def feed_forward(self, layer, x, suffix=""):
+        act = ACTIVATIONS[self.arch.activation]
+        inner = act(layer.linear(x, "ffn_gate" + suffix)) * layer.linear(x, "ffn_up" + suffix)
+        return layer.linear(inner, "ffn_down" + suffix)
+
+    def mixture(self, layer, x):
+        scores = softmax(layer.linear(x, "ffn_gate_inp"))
+        order = np.argsort(-scores, axis=-1, kind="stable")
+        chosen = order[:, :self.used]
+        ranked = np.take_along_axis(scores, order, axis=-1)
+        if self.used < self.experts:
+            margin = ranked[:, self.used - 1] - ranked[:, self.used]
+            self.margins[-1] = np.minimum(self.margins[-1], margin)
+        weights = ranked[:, :self.used]
+        if self.arch.norm_top_k:
+            weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True),
+                                           self.dtype(6.103515625e-5))
+        act, y = ACTIVATIONS[self.arch.activation], np.zeros_like(x)
+        for e in np.unique(chosen):
+            rows, slots = np.nonzero(chosen == e)
+            part = x[rows]
+            inner = act(part @ layer.expert("gate", e).T) * (part @ layer.expert("up", e).T)
+            y[rows] += (inner @ layer.expert("down", e).T) * weights[rows, slots][:, None]
+        if self.arch.shared_expert:
+            gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
+            y += self.feed_forward(layer, x, "_shexp") * gate
+        return y
+
+    def block(self, layer, x):
+        y = self.attention(layer, rms_norm(x, layer.get("attn_norm.weight"), self.eps))
+        if self.arch.post_norms:
+            y = rms_norm(y, layer.get("post_attention_norm.weight"), self.eps)
+        x = x + y
+        inner = rms_norm(x, layer.get("ffn_norm.weight"), self.eps)
+        y = self.mixture(layer, inner) if self.experts else self.feed_forward(layer, inner)
+        if self.arch.post_norms:
+            y = rms_norm(y, layer.get("post_ffw_norm.weight"), self.eps)
+        return x + y
+
+    # ---- whole pass ----------------------------------------------------------------------------
+
+    def hidden(self, ids):
+        """Final normed states of the next len(ids) positions."""
+        x = self.get("token_embd.weight")[np.asarray(ids)]
+        if self.arch.scale_embedding:
+            x = x * self.dtype(np.float32(np.sqrt(np.float32(self.width))))
+        self.margins.append(np.full(len(ids), np.inf, self.dtype))
+        for layer in self.layers:
+            x = self.block(layer, x)
+        self.length += len(ids)
+        return rms_norm(x, self.get("output_norm.weight"), self.eps)
+
+    def logits(self, states):
+        output = self.get("output.weight")
+        if output is None:
+            output = self.get("token_embd.weight")
+        return (states @ output.T).astype(np.float32)
+
+
+def read_ids(path):
+    with open(path) as f:
+        return [int(word) for word in f.read().split()]
+
+
+def greedy(model, ids, count, batch):
+    for start in range(0, len(ids), batch):
+        states = model.hidden(ids[start:start + batch])
+    out = []
+    for _ in range(count):
+        out.append(int(model.logits(states[-1:])[0].argmax()))
+        states = model.hidden(out[-1:])
+    return out
+
+
+def main(argv):
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("model")
+    p.add_argument("ids")
+    p.add_argument("out", nargs="?")
+    p.add_argument("--f64", action="store_true", help="arithmetic in float64")
+    p.add_argument("--margins", metavar="FILE")
+    p.add_argument("--batch", type=int, default=512)
+    p.add_argument("--greedy", type=int, metavar="N")
+    a = p.parse_args(argv)
+    ids = read_ids(a.ids)
+    dtype = np.float64 if a.f64 else np.float32
+    model = Model(a.model, len(ids) + (a.greedy or 0), dtype)
+    if a.greedy:
+        print(*greedy(model, ids, a.greedy, a.batch))
+        return
+    if not a.out:
+        p.error("OUT is missing")
+    with open(a.out, "wb") as out:
+        for start in range(0, len(ids), a.batch):
+            model.logits(model.hidden(ids[start:start + a.batch])).tofile(out)
+    if a.margins:
+        np.concatenate(model.margins).astype(np.float32).tofile(a.margins)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
