@@ -89,7 +89,7 @@ struct kernels_q256 {
 };
 // Q32, one column of k values (nb = k/32 blocks), three arrays one after the other:
 //   int8_t q[k rounded up to 64] | float d[nb rounded up to 16] | int32_t s[nb rounded up to 16]
-// F32: the floats themselves.
+// F32: the floats themselves. What rounding up adds is written as zeros.
 static inline size_t kernels_q32_scale_offset(size_t k) {
     return (k + 63) & ~(size_t)63;
 }
@@ -131,7 +131,8 @@ typedef void (*kernels_dequantise_fn)(float *out, const uint8_t *w, size_t k);
 // one block of 64 positions. k and v: 64 rows of the head's size, float16 bits or float32.
 //   s_j = rn(sum16(q*k_j) * scale); with softcap c > 0: s_j = rn(c * tanh(rn(s_j / c)))
 //   m = max s_j;  p_j = exp(s_j - m), 0 outside lo..hi-1;  l = sum16(p) (64 elements)
-//   o[i] = chain over ascending j of fma(p_j, v_j[i], o[i]), from +0
+//   o[i] = chain over j = lo..hi-1 of fma(p_j, v_j[i], o[i]), from +0
+// Rows outside lo..hi-1 are not part of any result; they are readable memory (64 whole rows).
 enum { KERNELS_KV_BLOCK = 64 };
 struct kernels_attend {
     const float *q; // n_q rows, q_stride floats apart
@@ -152,8 +153,8 @@ struct kernels_table {
     kernels_dequantise_fn dequantise[DTYPE_ID_MAX]; // NULL: type cannot be read
     kernels_quantise_fn quantise[4];                // by enum kernels_act; F32 copies and checks
 
-    // y[i] = rn(rn(x[i] * r) * w[i]), r = rn(1 / sqrt(rn(rn(sum16(x*x) / n) + eps))); w NULL: no second product.
-    // y may be x. false: the sum is not finite.
+    // y[i] = rn(rn(x[i] * r) * w[i]), r = rn(1 / rn(sqrt(rn(rn(sum16(x*x) / n) + eps))));
+    // w NULL: no second product. y may be x. false: the sum is not finite, y is untouched.
     bool (*rms_norm)(float *y, const float *x, const float *w, size_t n, float eps);
     // sum16 of a*b
     float (*dot)(const float *a, const float *b, size_t n);
