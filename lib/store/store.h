@@ -27,7 +27,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STORE_SEGMENTS = 3 }; // gate, up, down
+enum {
+    STORE_SEGMENTS = 3, // gate, up, down
+    STORE_HELD_MAX = 16 // largest `held` that a floor is made for
+};
 
 struct store_segment {
     uint32_t file;   // index into store_config.files
@@ -45,10 +48,13 @@ struct platform_file; // platform/file.h
 struct store_config {
     uint32_t layers;
     const struct store_layer *layer;
-    struct platform_file *const *files; // open, direct where possible; owned by the caller
-    uint64_t slot_bytes;                // bytes of the pool, all overhead included; >= store_floor()
-    uint32_t depth;                     // reads in flight at most; 0: default
-    bool io_uring;                      // allow it
+    // Open, direct where possible; they live as long as the store. store_floor and store_full also
+    // take NULL: they then count the padding of direct reads for all files.
+    struct platform_file *const *files;
+    uint32_t file_count;
+    uint64_t slot_bytes; // bytes of the pool, all overhead included; >= store_floor()
+    uint32_t depth;      // reads in flight at most; 0: default
+    bool io_uring;       // allow it
     const struct log_sink *log;
 };
 

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a step proceeds. Every expert of the layer has an entry:
+//
+//     WAITING --(room, read begun)--> COMING --(store_take)--> TAKEN --(store_done)--> DONE
+//        ^------(ascending only: a hit gave up its slot)--'
+//
+// Nothing happens behind the caller's back but the reads themselves: each of the functions takes in
+// what has arrived and begins what fits. The slot of an entry is kept until done, with one
+// exception. With STORE_ASCENDING the next expert must come in even when all slots are kept for
+// later hits; then the last of them gives way and is read again when its turn comes. With STORE_ANY
+// the hits are given out first, so there is always one to wait for.
+//
+// Progress: when nothing is ready, loading or possible, every slot of the class is held by the
+// caller. store_floor(held) makes room for `held`, so that cannot happen to who holds fewer.
+#include "store/store.h"
+
+#include "base/check.h"
+#include "base/checked.h"
+#include "platform/clock.h"
+#include "store/store_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    DEPTH_DEFAULT = 8, // the drives that were measured give all they have at 4 to 8
+    PASSING_SHARE = 8, // a prompt passes through at most 1/8 of the pool that decode left
+    PASSING_LEAST = 2, // one to compute, one to read
+};
+
+#ifdef STORE_SELF_CHECK
+static void self_check(const struct store *store) {
+    locum_error error;
+    if (!store_check(store, &error)) check_failed(error.text, __FILE__, __LINE__);
+}
+#else
+static void self_check(const struct store *store) {
+    (void)store;
+}
+#endif
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+// How many of each thing a store has.
+struct counts {
+    uint64_t layers, files, experts, widest, extents, slots;
+    uint32_t depth;
+    const struct store_policy *policy;
+};
+
+static struct counts count(const struct store_config *config, const struct store_cut *cut) {
+    return (struct counts){.layers = config->layers,
+                           .files = config->file_count,
+                           .experts = cut->experts,
+                           .widest = cut->experts_widest,
+                           .depth = config->depth == 0 ? DEPTH_DEFAULT : config->depth,
+                           .policy = &store_evict_lru};
+}
+
+// The next part of the bookkeeping, at *at, which moves on. memory NULL: only count.
+static void *part(uint8_t *memory, uint64_t *at, uint64_t number, size_t size) {
+    uint64_t start = *at;
+    *at += (number * size + 63) & ~UINT64_C(63);
+    return memory == NULL ? NULL : memory + start;
+}
+
+// Bytes of the structure and all its arrays, one allocation. memory: set the pointers into it; NULL:
+// only count.
+static uint64_t lay_out(struct store *store, uint8_t *memory, const struct counts *c) {
+    uint64_t at = 0;
+    struct store parts;
+    if (store == NULL) store = &parts;
+    part(memory, &at, 1, sizeof *store);
+    store->layer = part(memory, &at, c->layers, sizeof *store->layer);
+    store->files = part(memory, &at, c->files, sizeof *store->files);
+    store->layer_first = part(memory, &at, c->layers, sizeof *store->layer_first);
+    store->expert_slot = part(memory, &at, c->experts, sizeof *store->expert_slot);
+    store->evict.state = part(memory, &at, c->experts, c->policy->state_bytes);
+    store->step.entry = part(memory, &at, c->widest, sizeof *store->step.entry);
+    store->step.ready = part(memory, &at, c->widest, sizeof *store->step.ready);
+    store->pool.extent = part(memory, &at, c->extents, sizeof *store->pool.extent);
+    store->pool.slot = part(memory, &at, c->slots, sizeof *store->pool.slot);
+    store->reader.request = part(memory, &at, 1, store_read_bytes(c->depth));
+    return at;
+}
+
+// Bookkeeping of a pool of `bytes`, at most: the extent is not chosen yet.
+static uint64_t bookkeeping_most(const struct store_config *config, const struct store_cut *cut,
+                                 uint64_t bytes) {
+    struct counts c = count(config, cut);
+    c.extents = bytes / store_cut_largest(cut);
+    c.slots = bytes / store_cut_smallest(cut);
+    return lay_out(NULL, NULL, &c) + vmem_page_size(); // extents come in whole pages
+}
+
+// What slot_bytes has to be for `extents` bytes of extents.
+static uint64_t with_bookkeeping(const struct store_config *config, const struct store_cut *cut,
+                                 uint64_t extents) {
+    uint64_t bytes = extents, next;
+    while ((next = extents + bookkeeping_most(config, cut, bytes)) > bytes)
+        bytes = next; // ends: a slot is far larger than its bookkeeping
+    return bytes;
+}
+
+locum_status store_floor(const struct store_config *config, uint32_t held, uint64_t *bytes,
+                         locum_error *error) {
+    if (held == 0 || held > STORE_HELD_MAX)
+        return status_fail(error, LOCUM_E_ARGUMENT, "a floor for %u experts held", held);
+    struct store_cut cut;
+    STATUS_TRY(store_cut_measure(config, &cut, error));
+    *bytes = with_bookkeeping(config, &cut, held * store_cut_largest(&cut));
+    return LOCUM_OK;
+}
+
+locum_status store_full(const struct store_config *config, uint64_t *bytes, locum_error *error) {
+    struct store_cut cut;
+    STATUS_TRY(store_cut_measure(config, &cut, error));
+    *bytes = with_bookkeeping(config, &cut, store_cut_full(&cut));
+    return LOCUM_OK;
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+
+static const char *io_kind(const struct store *store) {
+    uint32_t direct = 0;
+    for (uint32_t i = 0; i < store->file_count; i++)
+        direct += file_is_direct(store->files[i]);
+    return direct == 0 ? "buffered" : direct == store->file_count ? "direct" : "partly direct";
+}
+
+// Everything that points or counts, in zeroed memory.
+static void fill_in(struct store *store, const struct store_config *config, uint32_t depth) {
+    store->layers = config->layers;
+    store->file_count = config->file_count;
+    memcpy(store->layer, config->layer, config->layers * sizeof *store->layer);
+    memcpy(store->files, config->files, config->file_count * sizeof(struct platform_file *));
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < config->layers; i++) {
+        store->layer_first[i] = first;
+        first += config->layer[i].experts;
+    }
+    for (uint32_t i = 0; i < store->cut.experts; i++)
+        store->expert_slot[i] = STORE_NONE;
+    store_evict_init(&store->evict, &store_evict_lru, store->evict.state);
+    store_pool_init(&store->pool, &store->cut, store->memory.data, store->pool.extent,
+                    store->pool.slot);
+    // Enough experts on the way to keep the queue full, one computed, one ready.
+    uint32_t wanted = PASSING_LEAST + (depth + STORE_SEGMENTS - 1) / STORE_SEGMENTS;
+    for (uint32_t i = 0; i < store->cut.classes; i++) {
+        uint32_t share =
+            store->cut.extents * store_pool_extent_room(&store->pool, i) / PASSING_SHARE;
+        store->passing_most[i] = share < PASSING_LEAST ? PASSING_LEAST
+                                 : share < wanted      ? share
+                                                       : wanted;
+    }
+}
+
+static locum_status start_reader(struct store *store, const struct store_config *config,
+                                 uint32_t depth, locum_error *error) {
+    enum async_read_kind kind = config->io_uring ? ASYNC_READ_AUTO : ASYNC_READ_THREADS;
+    STATUS_TRY(
+        store_read_init(&store->reader, kind, depth, store->files, store->reader.request, error));
+    const char *reason = async_read_fallback_reason(store->reader.queue);
+    if (reason != NULL)
+        log_write(config->log, LOCUM_LOG_NOTICE, "experts are read by threads: %s", reason);
+    return LOCUM_OK;
+}
+
+// The pool's cut for slot_bytes, and the bookkeeping that goes with it.
+static locum_status plan_pool(const struct store_config *config, struct store_cut *cut,
+                              struct counts *c, locum_error *error) {
+    uint64_t full, page = vmem_page_size();
+    STATUS_TRY(store_cut_measure(config, cut, error));
+    full = with_bookkeeping(config, cut, store_cut_full(cut));
+    uint64_t bytes = config->slot_bytes < full ? config->slot_bytes : full;
+    uint64_t taken = bookkeeping_most(config, cut, bytes) - page;
+    uint64_t rest = bytes < taken ? 0 : (bytes - taken) / page * page;
+    if (rest < store_cut_largest(cut))
+        return status_fail(error, LOCUM_E_BUDGET,
+                           "%llu bytes for experts, the largest needs %llu and bookkeeping %llu",
+                           (unsigned long long)bytes, (unsigned long long)store_cut_largest(cut),
+                           (unsigned long long)taken);
+    store_cut_choose(cut, rest);
+    *c = count(config, cut);
+    c->extents = cut->extents;
+    c->slots = (uint64_t)cut->extents * cut->extent_slots;
+    return LOCUM_OK;
+}
+
+locum_status store_create(const struct store_config *config, struct store **out,
+                          locum_error *error) {
+    struct store_cut cut;
+    struct counts c;
+    *out = NULL;
+    if (config->files == NULL || config->depth > ASYNC_READ_DEPTH_MAX)
+        return status_fail(error, LOCUM_E_ARGUMENT, "a store of %u files with %u reads at once",
+                           config->file_count, config->depth);
+    STATUS_TRY(plan_pool(config, &cut, &c, error));
+    uint64_t bytes = lay_out(NULL, NULL, &c);
+    struct store *store = heap_resize(NULL, (size_t)bytes);
+    if (store == NULL)
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY,
+                           "%llu bytes for the bookkeeping of experts", (unsigned long long)bytes);
+    memset(store, 0, (size_t)bytes);
+    lay_out(store, (uint8_t *)store, &c);
+    store->cut = cut;
+    store->bookkeeping = bytes;
+    locum_status status =
+        vmem_alloc(&store->memory, (size_t)(cut.extents * cut.extent_bytes), error);
+    if (status == LOCUM_OK) {
+        vmem_advise_huge(&store->memory);
+        fill_in(store, config, c.depth);
+        status = start_reader(store, config, c.depth, error);
+    }
+    if (status != LOCUM_OK) {
+        store_destroy(store);
+        return status;
+    }
+    snprintf(store->io_name, sizeof store->io_name, "%s, %s", io_kind(store),
+             async_read_name(store->reader.queue));
+    *out = store;
+    return LOCUM_OK;
+}
+
+void store_destroy(struct store *store) {
+    if (store == NULL) return;
+    store_read_release(&store->reader);
+    vmem_release(&store->memory);
+    heap_free(store);
+}
+
+// ---- experts come and go ------------------------------------------------------------------------
+
+static uint32_t expert_of(const struct store *store, const struct store_entry *entry) {
+    return store->layer_first[store->step.layer] + entry->id;
+}
+
+static void evict_slot(struct store *store, uint32_t number) {
+    store->expert_slot[store->pool.slot[number].expert] = STORE_NONE;
+    store_pool_empty(&store->pool, number);
+    store->stats.evictions++;
+}
+
+// The last hit of an ascending step that is kept and not yet taken gives its slot to the next
+// expert: it is the one that is needed latest.
+static bool give_up_last_hit(struct store *store) {
+    struct store_step *step = &store->step;
+    for (uint32_t i = step->count; i-- > step->taken;) {
+        struct store_entry *entry = &step->entry[i];
+        if (entry->state != STORE_ENTRY_COMING || entry->read) continue;
+        if (store->pool.slot[entry->slot].state != STORE_SLOT_READY) continue;
+        evict_slot(store, entry->slot);
+        entry->slot = STORE_NONE;
+        entry->state = STORE_ENTRY_WAITING;
+        step->waiting++;
+        return true;
+    }
+    return false;
+}
+
+// A slot for entry number `i`, STORE_NONE if it has to wait.
+static uint32_t make_room(struct store *store, uint32_t i) {
+    const struct store_step *step = &store->step;
+    uint32_t size_class = store->cut.layer_class[step->layer];
+    uint32_t slot = store_pool_find(&store->pool, size_class);
+    if (slot != STORE_NONE) return slot;
+    bool urgent = step->order == STORE_ASCENDING && i == step->taken;
+    bool keep = step->order == STORE_ASCENDING && !urgent &&
+                step->passing >= store->passing_most[size_class];
+    struct store_victim victim;
+    if (store_evict_choose(&store->evict, &store->pool, size_class, keep, &victim)) {
+        for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++)
+            if (store->pool.slot[k].state != STORE_SLOT_EMPTY) evict_slot(store, k);
+    } else if (!urgent || !give_up_last_hit(store)) {
+        return STORE_NONE;
+    }
+    return store_pool_find(&store->pool, size_class);
+}
+
+static void begin_read(struct store *store, uint32_t i, uint32_t slot) {
+    struct store_step *step = &store->step;
+    struct store_entry *entry = &step->entry[i];
+    const struct store_segment *segments =
+        &store->layer[step->layer].segments[(size_t)entry->id * STORE_SEGMENTS];
+    uint32_t expert = expert_of(store, entry);
+    struct store_layout layout;
+    store_layout_make(segments, store->cut.unit, &layout);
+    store_pool_fill(&store->pool, slot, store->cut.layer_class[step->layer], expert);
+    store->expert_slot[expert] = slot;
+    store->pool.slot[slot].entry = i;
+    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, true};
+    step->waiting--;
+    step->passing++;
+    store->stats.misses[step->phase]++;
+    store->stats.bytes_wanted += layout.wanted;
+    store_evict_inserted(&store->evict, expert, step->order);
+    store_read_begin(&store->reader, slot, &layout, store_pool_address(&store->pool, slot));
+}
+
+// Begin what can be begun, in ascending order: also the order of the file.
+static void begin_reads(struct store *store) {
+    struct store_step *step = &store->step;
+    while (step->waiting > 0 && step->status == LOCUM_OK && store_read_ready(&store->reader)) {
+        while (step->entry[step->waiting_from].state != STORE_ENTRY_WAITING)
+            step->waiting_from++;
+        uint32_t slot = make_room(store, step->waiting_from);
+        if (slot == STORE_NONE) return;
+        begin_read(store, step->waiting_from, slot);
+    }
+}
+
+static void became_ready(struct store *store, uint32_t slot) {
+    struct store_step *step = &store->step;
+    uint32_t entry = store->pool.slot[slot].entry;
+    if (entry != STORE_NONE && step->order == STORE_ANY) step->ready[step->ready_count++] = entry;
+}
+
+static void arrive(struct store *store, const struct store_arrival *arrival) {
+    struct store_slot *slot = &store->pool.slot[arrival->slot];
+    if (!arrival->failed) {
+        store_slot_move(slot, STORE_SLOT_READY);
+        became_ready(store, arrival->slot);
+        return;
+    }
+    if (slot->entry != STORE_NONE) {
+        struct store_entry *entry = &store->step.entry[slot->entry];
+        entry->state = STORE_ENTRY_FAILED;
+        entry->slot = STORE_NONE;
+        store->step.passing--;
+    }
+    store->expert_slot[slot->expert] = STORE_NONE;
+    store_pool_empty(&store->pool, arrival->slot);
+}
+
+// Take in what has arrived, then begin what fits. block: wait for something to arrive.
+static void proceed(struct store *store, bool block) {
+    struct store_step *step = &store->step;
+    struct store_arrival arrivals[STORE_READ_BATCH];
+    locum_error error = {.status = LOCUM_OK};
+    uint32_t count = store_read_poll(&store->reader, block, arrivals, &error);
+    if (error.status != LOCUM_OK && step->status == LOCUM_OK) {
+        step->status = error.status;
+        step->error = error;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        arrive(store, &arrivals[i]);
+    begin_reads(store);
+}
+
+// ---- a step -------------------------------------------------------------------------------------
+
+static locum_status check_ids(const struct store *store, uint32_t layer, const uint32_t *ids,
+                              uint32_t count, locum_error *error) {
+    if (store->step.active)
+        return status_fail(error, LOCUM_E_ARGUMENT, "layer %u begins before layer %u has ended",
+                           layer, store->step.layer);
+    if (layer >= store->layers)
+        return status_fail(error, LOCUM_E_ARGUMENT, "layer %u of %u", layer, store->layers);
+    for (uint32_t i = 0; i < count; i++)
+        if (ids[i] >= store->layer[layer].experts || (i > 0 && ids[i] <= ids[i - 1]))
+            return status_fail(error, LOCUM_E_ARGUMENT,
+                               "layer %u of %u experts: expert %u is missing or out of order",
+                               layer, store->layer[layer].experts, ids[i]);
+    return LOCUM_OK;
+}
+
+// The expert is in the pool, or already on its way: keep it for this step.
+static void keep(struct store *store, uint32_t i, uint32_t slot) {
+    struct store_entry *entry = &store->step.entry[i];
+    LOCUM_ASSERT(store->pool.slot[slot].entry == STORE_NONE);
+    store->pool.slot[slot].entry = i;
+    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, false};
+    store_evict_touched(&store->evict, expert_of(store, entry), store->step.order);
+    if (store->pool.slot[slot].state == STORE_SLOT_READY) became_ready(store, slot);
+}
+
+locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count,
+                         enum store_order order, enum store_phase phase, locum_error *error) {
+    STATUS_TRY(check_ids(store, layer, ids, count, error));
+    struct store_step *step = &store->step;
+    step->active = true;
+    step->layer = layer;
+    step->count = count;
+    step->order = order;
+    step->phase = phase;
+    step->taken = step->waiting = step->waiting_from = step->passing = step->ready_count = 0;
+    step->status = LOCUM_OK;
+    // All are kept before anything is evicted for the first of them.
+    for (uint32_t i = 0; i < count; i++) {
+        step->entry[i] = (struct store_entry){ids[i], STORE_NONE, STORE_ENTRY_WAITING, false};
+        uint32_t slot = store->expert_slot[store->layer_first[layer] + ids[i]];
+        if (slot != STORE_NONE)
+            keep(store, i, slot);
+        else
+            step->waiting++;
+    }
+    begin_reads(store);
+    self_check(store);
+    return LOCUM_OK;
+}
+
+// The entry that is given out next, STORE_NONE if it is not ready yet.
+static uint32_t next_ready(const struct store *store) {
+    const struct store_step *step = &store->step;
+    if (step->order == STORE_ANY)
+        return step->taken < step->ready_count ? step->ready[step->taken] : STORE_NONE;
+    const struct store_entry *entry = &step->entry[step->taken];
+    bool ready = entry->state == STORE_ENTRY_COMING &&
+                 store->pool.slot[entry->slot].state == STORE_SLOT_READY;
+    return ready ? step->taken : STORE_NONE;
+}
+
+static void give_out(struct store *store, uint32_t number, struct store_expert *out) {
+    struct store_step *step = &store->step;
+    struct store_entry *entry = &step->entry[number];
+    const struct store_segment *segments =
+        &store->layer[step->layer].segments[(size_t)entry->id * STORE_SEGMENTS];
+    struct store_layout layout;
+    store_layout_make(segments, store->cut.unit, &layout);
+    const uint8_t *bytes = store_pool_address(&store->pool, entry->slot);
+    store_slot_move(&store->pool.slot[entry->slot], STORE_SLOT_HELD);
+    entry->state = STORE_ENTRY_TAKEN;
+    step->taken++;
+    if (!entry->read) store->stats.hits[step->phase]++;
+    *out = (struct store_expert){.id = entry->id, .slot = entry->slot, .hit = !entry->read};
+    for (uint32_t i = 0; i < STORE_SEGMENTS; i++)
+        out->segment[i] = segments[i].bytes == 0 ? NULL : bytes + layout.place[i];
+}
+
+locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got,
+                        locum_error *error) {
+    struct store_step *step = &store->step;
+    *got = false;
+    if (!step->active) return status_fail(error, LOCUM_E_ARGUMENT, "no layer has begun");
+    proceed(store, false);
+    while (step->taken < step->count) {
+        if (step->status != LOCUM_OK) {
+            if (error != NULL) *error = step->error;
+            return step->status;
+        }
+        uint32_t number = next_ready(store);
+        if (number != STORE_NONE) {
+            give_out(store, number, out);
+            *got = true;
+            break;
+        }
+        if (!wait) break;
+        if (store_read_loads(&store->reader) == 0)
+            return status_fail(error, LOCUM_E_ARGUMENT,
+                               "layer %u: all slots are held, and %u experts still wait for one",
+                               step->layer, step->waiting);
+        uint64_t start = clock_now_ns();
+        proceed(store, true);
+        store->stats.wait_ns += clock_now_ns() - start;
+    }
+    self_check(store);
+    return LOCUM_OK;
+}
+
+// The entry lets go of its slot, which stays READY.
+static void let_go(struct store *store, struct store_entry *entry) {
+    struct store_slot *slot = &store->pool.slot[entry->slot];
+    if (slot->state == STORE_SLOT_HELD) store_slot_move(slot, STORE_SLOT_READY);
+    slot->entry = STORE_NONE;
+    entry->slot = STORE_NONE;
+    entry->state = STORE_ENTRY_DONE;
+    store->step.passing -= entry->read;
+}
+
+void store_done(struct store *store, uint32_t slot) {
+    LOCUM_ASSERT(store->step.active && slot < store_pool_slots(&store->pool));
+    LOCUM_ASSERT(store->pool.slot[slot].state == STORE_SLOT_HELD);
+    let_go(store, &store->step.entry[store->pool.slot[slot].entry]);
+    proceed(store, false);
+    self_check(store);
+}
+
+void store_end(struct store *store) {
+    struct store_step *step = &store->step;
+    if (!step->active) return;
+    step->waiting = 0; // nothing more is begun
+    store_read_abandon(&store->reader);
+    while (store_read_loads(&store->reader) > 0)
+        proceed(store, true);
+    for (uint32_t i = 0; i < step->count; i++)
+        if (step->entry[i].slot != STORE_NONE) let_go(store, &step->entry[i]);
+    step->active = false;
+    self_check(store);
+}
+
+// ---- accounts -----------------------------------------------------------------------------------
+
+void store_get_stats(const struct store *store, struct store_stats *out) {
+    *out = store->stats;
+    out->reads = store->reader.reads;
+    out->retries = store->reader.retries;
+    out->bytes_read = store->reader.bytes_read;
+    out->resident_bytes = store->pool.bytes_used;
+    out->pool_bytes = store->memory.bytes + store->bookkeeping;
+}
+
+bool store_resident(const struct store *store, uint32_t layer, uint32_t id) {
+    if (layer >= store->layers || id >= store->layer[layer].experts) return false;
+    uint32_t slot = store->expert_slot[store->layer_first[layer] + id];
+    if (slot == STORE_NONE) return false;
+    enum store_slot_state state = store->pool.slot[slot].state;
+    return state == STORE_SLOT_READY || state == STORE_SLOT_HELD;
+}
+
+const char *store_io_name(const struct store *store) {
+    return store->io_name;
+}
