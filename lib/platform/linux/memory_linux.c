@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/memory.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "platform/linux/cgroup_linux.h"
+#include "platform/linux/pseudo_file.h"
+#include "platform/vmem.h"
+
+enum { KIB = 1024 };
+
+static uint64_t at_most(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t less(uint64_t a, uint64_t b) { // a - b, not below 0
+    return a > b ? a - b : 0;
+}
+
+// The limits of one group. Version 2 has two: above "high" the kernel slows the process down until
+// it gives memory back, which for us is as bad as the hard limit.
+static const struct {
+    int version;
+    const char *limits[2];
+    const char *used;
+    const char *reclaimable; // field of memory.stat: file cache that nobody used lately
+} cgroup_files[] = {
+    {1, {"memory.limit_in_bytes", NULL}, "memory.usage_in_bytes", "total_inactive_file "},
+    {2, {"memory.max", "memory.high"}, "memory.current", "inactive_file "},
+};
+
+static void visit_group(void *user, int version, const char *folder) {
+    struct memory_system *out = user;
+    size_t row = version == 2;
+    // Version 1 says "no limit" with the largest multiple of a page, which depends on the page
+    // size.
+    const uint64_t none = UINT64_C(1) << 62;
+    uint64_t limit = MEMORY_NO_LIMIT, used = 0, reclaimable = 0, value;
+    for (size_t i = 0; i < 2 && cgroup_files[row].limits[i] != NULL; i++) {
+        if (pseudo_file_number(&value, "%s/%s", folder, cgroup_files[row].limits[i]) &&
+            value < none)
+            limit = at_most(limit, value);
+    }
+    if (limit == MEMORY_NO_LIMIT) return;
+    char text[8192];
+    pseudo_file_number(&used, "%s/%s", folder, cgroup_files[row].used);
+    if (pseudo_file_text(text, sizeof text, "%s/memory.stat", folder))
+        pseudo_file_field(text, cgroup_files[row].reclaimable, &reclaimable);
+    out->limit = at_most(out->limit, limit);
+    out->limit_available = at_most(out->limit_available, less(limit, less(used, reclaimable)));
+}
+
+locum_status memory_system_read(const char *root, struct memory_system *out, locum_error *error) {
+    char text[8192];
+    uint64_t total_kib, available_kib;
+    *out = (struct memory_system){.limit = MEMORY_NO_LIMIT, .limit_available = MEMORY_NO_LIMIT};
+    if (!pseudo_file_text(text, sizeof text, "%s/proc/meminfo", root) ||
+        !pseudo_file_field(text, "MemTotal:", &total_kib))
+        return status_fail(error, LOCUM_E_SYSTEM, "%s/proc/meminfo does not say MemTotal", root);
+    if (!pseudo_file_field(text, "MemAvailable:", &available_kib)) {
+        uint64_t free_kib = 0, cached_kib = 0; // kernels before 3.14: a rough estimate
+        pseudo_file_field(text, "MemFree:", &free_kib);
+        pseudo_file_field(text, "Cached:", &cached_kib);
+        available_kib = free_kib + cached_kib / 2;
+    }
+    out->total = total_kib * KIB;
+    out->available = available_kib * KIB;
+    cgroup_visit(root, "memory", visit_group, out);
+    return LOCUM_OK;
+}
+
+locum_status memory_process_read(struct memory_process *out, locum_error *error) {
+    char text[8192];
+    uint64_t resident_kib, peak_kib;
+    *out = (struct memory_process){0};
+    if (!pseudo_file_text(text, sizeof text, "/proc/self/status") ||
+        !pseudo_file_field(text, "VmRSS:", &resident_kib) ||
+        !pseudo_file_field(text, "VmHWM:", &peak_kib))
+        return status_fail(error, LOCUM_E_SYSTEM, "/proc/self/status does not say VmRSS and VmHWM");
+    out->resident = resident_kib * KIB;
+    out->resident_peak = peak_kib * KIB;
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) out->major_faults = (uint64_t)usage.ru_majflt;
+    if (pseudo_file_text(text, sizeof text, "/proc/self/io"))
+        pseudo_file_field(text, "read_bytes:", &out->device_read_bytes);
+    return LOCUM_OK;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/signal.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+// A handler gets no argument, so this one pointer has to be a global. It is set before the handler
+// is.
+static _Atomic int *interrupt_count;
+
+static void count_interrupt(int number) {
+    (void)number;
+    atomic_fetch_add(interrupt_count, 1);
+}
+
+bool signal_count_interrupts(_Atomic int *count) {
+    static const int numbers[] = {SIGINT, SIGTERM};
+    interrupt_count = count;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction old, action = {.sa_handler = count_interrupt};
+        if (sigaction(numbers[i], NULL, &old) != 0) return false;
+        if (old.sa_handler == SIG_IGN) continue;
+        sigemptyset(&action.sa_mask);
+        // No SA_RESTART: a read from a terminal returns when it is interrupted. SA_RESETHAND: the
+        // second signal meets the default action.
+        action.sa_flags = (int)SA_RESETHAND;
+        if (sigaction(numbers[i], &action, NULL) != 0) return false;
+    }
+    return true;
+}
+
+bool signal_ignore_pipe(void) {
+    return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+}
