@@ -91,10 +91,9 @@ def rule_header(path, text):
     for word in HEADER_WORDS:
         if word not in opening:
             yield 1, f"the opening comment lacks '{word}'", None
-    folder, stem = path.split("/")[1].upper(), os.path.basename(path)[:-2].upper()
-    guards = (f"{folder}_{stem}_H", f"{stem}_H")
-    if not any(f"#ifndef {g}\n#define {g}\n" in text for g in guards):
-        yield 1, f"the guard is not {guards[0]}", None
+    guard = rf"#ifndef (([A-Z0-9]\w*_)?{os.path.basename(path)[:-2].upper()}_H)\n#define \1\n"
+    if not re.search(guard, text):
+        yield 1, "the guard is not FOLDER_NAME_H", None
 
 
 CALL = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\s*\(")
@@ -169,10 +168,17 @@ RULES = [rule_text, rule_spdx, rule_marks, rule_header, rule_calls, rule_size]
 
 
 def dead_files(root, paths):
-    """Sources that no CMakeLists.txt names are not built, and nobody notices when they break."""
-    lists = {os.path.dirname(p): source_tree.read(root, p) for p in paths
-             if os.path.basename(p) == "CMakeLists.txt"}
-    if not lists:
+    """Sources that nothing builds: nobody notices when they break.
+
+    A source is named by the CMakeLists.txt of its folder or of one above it, or by a script of its
+    folder that compiles it.
+    """
+    lists = {}
+    for path in paths:
+        if os.path.basename(path) == "CMakeLists.txt" or path.endswith((".sh", ".py")):
+            folder = os.path.dirname(path)
+            lists[folder] = lists.get(folder, "") + source_tree.read(root, path)
+    if not any(os.path.basename(path) == "CMakeLists.txt" for path in paths):
         return
     for path in paths:
         if not path.endswith(".c") or path.split("/")[0] not in ("lib", "apps", "tools", "tests",
@@ -181,7 +187,7 @@ def dead_files(root, paths):
         helper = re.fullmatch(r"(test|fuzz)_(.*)\.c", os.path.basename(path))
         if path == "fuzz/replay.c" or _is_listed(lists, path, helper):
             continue
-        yield f"{path}:1: no CMakeLists.txt names this file"
+        yield f"{path}:1: no CMakeLists.txt or script names this file"
 
 
 def _is_listed(lists, path, helper):
@@ -258,7 +264,7 @@ CASES = [
     ("mark in a text", {"README.md": "FIX" "ME\n"}, "left over"),
     ("place", {"README.md": "see /ho" "me/me/x\n"}, "a place of one machine"),
     ("contract", {"lib/a/a.h": _C + "#ifndef A_A_H\n#define A_A_H\n#endif\n"}, "lacks 'Owns:'"),
-    ("guard", {"lib/a/b.h": _H + "#ifndef B\n#define B\n#endif\n"}, "guard is not A_B_H"),
+    ("guard", {"lib/a/b.h": _H + "#ifndef B\n#define B\n#endif\n"}, "guard is not FOLDER_NAME_H"),
     ("banned", {"apps/a/a.c": _C + "int f(void) {\n    return atoi(s);\n}\n"}, "a.c:3: a call of atoi"),
     ("memory", {"lib/exec/a.c": _C + "void f(void) { free(0); }\n"}, "a call of free"),
     ("memory in base", {"lib/base/a.c": _C + "void f(void) { free(0); }\n"}, None),
