@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The workspace: one region, laid out once. The same walk measures and places, so that the memory plan and
+// the allocation cannot disagree.
+#include "exec/exec_state.h"
+
+#include "base/limits.h"
+
+struct cursor {
+    uint8_t *base; // NULL: measuring
+    uint64_t used;
+};
+
+static void *take(struct cursor *cursor, uint64_t count, uint64_t size) {
+    uint8_t *at = cursor->base ? cursor->base + cursor->used : NULL;
+    cursor->used += (count * size + 63) & ~UINT64_C(63);
+    return at;
+}
+
+static void place_buffers(struct exec *exec, struct cursor *cursor) {
+    const struct plan *plan = exec->config.plan;
+    for (uint32_t i = 0; i < plan->n_buffers; i++) {
+        uint64_t rows = plan->buffers[i].head ? exec->config.logit_rows : exec->config.chunk;
+        float *at = take(cursor, rows * plan->buffers[i].width, sizeof(float));
+        if (exec->buffers) exec->buffers[i] = at;
+    }
+}
+
+static void widen(uint64_t widest[EXEC_ACTS], uint32_t dtype, uint64_t k) {
+    uint64_t bytes = kernels_act_bytes(kernels_act_of(dtype), (size_t)k);
+    if (bytes > widest[kernels_act_of(dtype)]) widest[kernels_act_of(dtype)] = bytes;
+}
+
+// One area of columns per form, for the widest input that is ever multiplied in that form.
+static void place_columns(struct exec *exec, struct cursor *cursor) {
+    const struct plan *plan = exec->config.plan;
+    uint64_t widest[EXEC_ACTS] = {0}, hidden = 0;
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind == PLAN_MATMUL) widen(widest, plan->weights[op->weight].dtype, plan->weights[op->weight].cols);
+    }
+    for (uint32_t i = 0; i < plan->n_experts; i++) {
+        const struct plan_experts *set = &plan->experts[i];
+        widen(widest, set->matrix[PLAN_GATE].dtype, set->inputs);
+        if (!set->fused) widen(widest, set->matrix[PLAN_UP].dtype, set->inputs);
+        uint64_t bytes = kernels_act_bytes(kernels_act_of(set->matrix[PLAN_DOWN].dtype), (size_t)set->width);
+        if (bytes > hidden) hidden = bytes;
+    }
+    uint64_t rows = exec->config.chunk > exec->config.logit_rows ? exec->config.chunk : exec->config.logit_rows;
+    for (int i = 0; i < EXEC_ACTS; i++) exec->act[i] = take(cursor, rows, widest[i]);
+    exec->moe.h_act = take(cursor, exec->moe.rows_max, hidden);
+}
+
+static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+    const struct plan *plan = exec->config.plan;
+    uint64_t experts = 0, used = 0, width = 0, inputs = 0;
+    for (uint32_t i = 0; i < plan->n_experts; i++) {
+        const struct plan_experts *set = &plan->experts[i];
+        if (set->experts > experts) experts = set->experts;
+        if (set->used > used) used = set->used;
+        if (set->width > width) width = set->width;
+        if (set->inputs > inputs) inputs = set->inputs;
+    }
+    struct exec_moe *moe = &exec->moe;
+    uint64_t arrival = exec->config.chunk < EXEC_ARRIVAL_TOKENS ? exec->config.chunk : EXEC_ARRIVAL_TOKENS;
+    uint64_t rows = arrival * used > exec->config.chunk ? arrival * used : exec->config.chunk;
+    moe->rows_max = experts ? (uint32_t)rows : 0;
+    uint64_t choices = exec->config.chunk * used;
+    moe->ids = take(cursor, choices, sizeof *moe->ids);
+    moe->rank = take(cursor, choices, sizeof *moe->rank);
+    moe->weights = take(cursor, choices, sizeof *moe->weights);
+    moe->entries = take(cursor, choices, sizeof *moe->entries);
+    moe->columns = take(cursor, choices, sizeof *moe->columns);
+    moe->first = take(cursor, experts + 1, sizeof *moe->first);
+    moe->distinct = take(cursor, experts, sizeof *moe->distinct);
+    moe->resident = take(cursor, experts, sizeof *moe->resident);
+    moe->ready = take(cursor, experts, sizeof *moe->ready);
+    moe->h = take(cursor, moe->rows_max * 2 * width, sizeof *moe->h);
+    moe->y = take(cursor, moe->rows_max * inputs, sizeof *moe->y);
+    moe->router_scratch = take(cursor, workers * ((experts + 15) & ~UINT64_C(15)), sizeof *moe->router_scratch);
+}
+
+static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+    const struct plan *plan = exec->config.plan;
+    size_t floats = 0;
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind != PLAN_ATTENTION) continue;
+        const struct plan_cache *cache = &plan->caches[op->u.attention.cache];
+        // (m, l, o) of the running result and of one block, per query head of a group
+        size_t need = (size_t)(op->u.attention.heads / cache->heads_kv) * (cache->head_size_v + 2) * 2;
+        if (need > floats) floats = need;
+    }
+    exec->attention_floats = (floats + 15) & ~(size_t)15;
+    exec->attention = take(cursor, (uint64_t)workers * exec->attention_floats, sizeof *exec->attention);
+}
+
+static void place_rope(struct exec *exec, struct cursor *cursor) {
+    const struct plan *plan = exec->config.plan;
+    exec->rope_magnitude = take(cursor, plan->n_ropes, sizeof *exec->rope_magnitude);
+    for (uint32_t i = 0; i < plan->n_ropes; i++) {
+        uint32_t n_rot = plan->ropes[i].rope.n_rot;
+        double *theta = take(cursor, n_rot / 2, sizeof *theta);
+        float *rows = take(cursor, (uint64_t)exec->config.chunk * n_rot, sizeof *rows);
+        if (exec->rope_theta) exec->rope_theta[i] = theta, exec->rope_rows[i] = rows;
+    }
+}
+
+uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers) {
+    const struct plan *plan = exec->config.plan;
+    struct cursor cursor = {base, 0};
+    exec->ops = take(&cursor, plan->n_ops, sizeof *exec->ops);
+    exec->buffers = take(&cursor, plan->n_buffers, sizeof *exec->buffers);
+    exec->rope_theta = take(&cursor, plan->n_ropes, sizeof *exec->rope_theta);
+    exec->rope_rows = take(&cursor, plan->n_ropes, sizeof *exec->rope_rows);
+    exec->wanted = take(&cursor, exec->config.chunk, sizeof *exec->wanted);
+    place_buffers(exec, &cursor);
+    place_moe(exec, &cursor, workers);
+    place_columns(exec, &cursor);
+    place_attention(exec, &cursor, workers);
+    place_rope(exec, &cursor);
+    return cursor.used;
+}
