@@ -15,6 +15,9 @@ enum {
     LIMIT_GGUF_DIMS = 4,             // as the format has
     LIMIT_GGUF_NESTING = 1,          // arrays of arrays are refused, as every reader does
     LIMIT_GGUF_ALIGNMENT = 1 << 20,  // general.alignment; 32 is usual
+    LIMIT_GGUF_HEADER = 512 << 20,   // metadata and tensor table of a shard; largest known: 30 MB
+    LIMIT_GGUF_KEYS = 65536,         // metadata entries; most known: a few hundred
+    LIMIT_GGUF_TENSORS = 1 << 20,    // per shard; most known, an expert each: 70 thousand
     LIMIT_SHARDS = 10000,            // the five digits of a shard's name
     LIMIT_LAYERS = 512,              // deepest known model: 94
     LIMIT_EXPERTS = 1024,            // most experts known: 512
