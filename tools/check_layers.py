@@ -20,19 +20,13 @@ class Layers:
     """tools/layers.txt; what its words mean is written there."""
 
     def __init__(self, text):
-        self.below, self.public, self.std, self.allow = {}, set(), set(), {}
+        self.below, self.public, self.std, self.allow, self.only = {}, set(), set(), {}, {}
         for number, line in enumerate(text.splitlines(), 1):
             words = line.split("#")[0].replace(":", " : ").split()
             if not words:
                 continue
-            if words[0] in ("layer", "allow") and words[2:3] == [":"]:
-                if words[0] == "allow":
-                    self.allow[words[1]] = set(words[3:])
-                    continue
-                unknown = [w for w in words[3:] if w not in self.below]
-                if unknown:
-                    raise ValueError(f"tools/layers.txt:{number}: {unknown[0]} is not above")
-                self.below[words[1]] = set(words[3:])
+            if words[0] in ("layer", "allow", "only") and words[2:3] == [":"]:
+                self._folder_line(number, words[0], words[1], set(words[3:]))
             elif words[0] == "public":
                 self.public |= set(words[1:])
             elif words[0] == "std":
@@ -40,8 +34,19 @@ class Layers:
             else:
                 raise ValueError(f"tools/layers.txt:{number}: cannot read this line")
 
+    def _folder_line(self, number, kind, folder, names):
+        if kind == "layer":
+            unknown = sorted(names - self.below.keys())
+            if unknown:
+                raise ValueError(f"tools/layers.txt:{number}: {unknown[0]} is not above")
+            self.below[folder] = names
+        elif kind == "only":
+            self.only.update({name: folder for name in names})
+        if kind != "layer":
+            self.allow[folder] = self.allow.get(folder, set()) | names
+
     def allows(self, folder, header):
-        """Whether files of folder may include <header>, by the folder's line or one above it."""
+        """Whether files of folder may include header, by the folder's line or one above it."""
         if header in self.std:
             return True
         while folder:
@@ -74,12 +79,16 @@ def quote_problem(layers, known, path, header):
             return f'"{header}": there is no lib/{header}; paths start at lib/'
         if target != parts[1] and target not in layers.below.get(parts[1], ()):
             return f'"{header}": lib/{parts[1]} may not include lib/{target}'
+        if target != parts[1] and header in layers.only:
+            return f'"{header}": for {layers.only[header]} only'
         return None
     if parts[0] in FREE:
         return None
     if parts[0] == "include":
         return f'"{header}": public headers include <...> only'
     if beside in known and beside.startswith("/".join(parts[:2]) + "/"):
+        return None
+    if f"lib/{header}" in known and layers.allows(os.path.dirname(path), header):
         return None
     return f'"{header}": an application includes its own folder and <locum/...> only'
 
@@ -127,7 +136,8 @@ public base
 std stdint.h
 allow lib/gguf/deep : immintrin.h
 allow tools : *
-allow apps : signal.h
+allow apps : time.h gguf/extra.h
+only apps : base/program.h
 """
 
 
@@ -141,7 +151,9 @@ CASES = [
         "lib/gguf/mid.c": '#include "gguf/mid.h"\n#include "base/low.h"\n#include <stdint.h>\n',
         "lib/gguf/deep/x.c": "#include <immintrin.h>\n",
         "lib/base/low.c": "#include <locum/locum.h>\n",
-        "apps/cli/main.c": '#include "own.h"\n#include <locum/locum.h>\n#include <signal.h>\n',
+        "apps/cli/main.c": '#include "own.h"\n#include <locum/locum.h>\n#include <time.h>\n'
+                           '#include "base/program.h"\n#include "gguf/extra.h"\n',
+        "lib/base/program.h": "", "lib/gguf/extra.h": "",
         "apps/cli/own.h": "",
         "tools/t.c": '#include "gguf/mid.h"\n#include <unistd.h>\n'}),
     _case("up", "lib/base may not include lib/gguf",
@@ -164,6 +176,8 @@ CASES = [
           {"apps/cli/main.c": "#include <sys/mman.h>\n"}),
     _case("public header", "public headers include <...> only",
           {"include/locum/locum.h": '#include "base/low.h"\n'}),
+    _case("for programs only", "for apps only",
+          {"lib/gguf/mid.c": '#include "base/program.h"\n', "lib/base/program.h": ""}),
     _case("folder without a layer", "has no line", {"lib/odd/a.c": ""}),
     _case("two modules", "is taken by", {"lib/gguf/low.c": ""}),
     _case("two sources", "is taken by", {"lib/gguf/mid.c": "", "lib/gguf/deep/mid.c": ""}),
