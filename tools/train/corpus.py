@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Make the generated part of the training corpus: one JSON object a line.
+
+    python3 corpus.py --seed 1 --docs 20000 --mix late > docs.jsonl
+
+Each line holds "kind", "text" (question lines included) and "ask": the last
+question's prompt and its answer, or null. --mix early prefers short documents.
+"""
+import argparse
+import json
+import random
+import sys
+
+import kinds
+import plots
+from world import World
+
+MIX = {"early": (0.75, 0.15, 0.10), "middle": (0.40, 0.25, 0.35), "late": (0.25, 0.25, 0.50)}
+
+
+def weighted(rng, pairs):
+    return rng.choices([f for f, _ in pairs], [n for _, n in pairs])[0]
+
+
+def story(w):
+    """A plot, with everyday sentences strewn in and a few paragraph breaks."""
+    sents = w.rng.choice(plots.PLOTS)(w)
+    out = [sents[0]]
+    for s in sents[1:]:
+        gap = "\n" if w.chance(0.06) and not s[0].isupper() else " "
+        out.append(gap + s)
+    return "".join(out)
+
+
+def document(rng, shares):
+    """One document: (kind, text, ask)."""
+    w = World(rng)
+    group = rng.choices((kinds.SMALL, kinds.LONGER, None), shares)[0]
+    if group is None:
+        kind, text = "story", story(w)
+        share_asked = 0.6
+    else:
+        fn = weighted(rng, group)
+        kind, text = fn.__name__, fn(w)
+        share_asked = 0.85 if group is kinds.SMALL else 0.6
+    if rng.random() > share_asked or not w.facts:
+        return kind, text, None
+    rng.shuffle(w.facts)
+    ask = None
+    for question, ans in w.facts[:rng.choice((1, 1, 2, 2, 3))]:
+        text += f"\nQ: {question}\nA:"
+        ask = {"prompt": text, "answer": ans}
+        text += f" {ans}."
+    return kind, text, ask
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--seed", type=int, default=1)
+    ap.add_argument("--docs", type=int, default=20000)
+    ap.add_argument("--mix", choices=MIX, default="late")
+    args = ap.parse_args()
+    rng = random.Random(args.seed)
+    for _ in range(args.docs):
+        kind, text, ask = document(rng, MIX[args.mix])
+        sys.stdout.write(json.dumps({"kind": kind, "text": text, "ask": ask}) + "\n")
+
+
+if __name__ == "__main__":
+    main()
