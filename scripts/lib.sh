@@ -69,8 +69,9 @@ build_preset() {
     shift
     local targets=()
     [[ $# == 0 ]] || targets=(--target "$@")
-    if ! { cmake --preset "$preset" && cmake --build "build/$preset" -j "$jobs" "${targets[@]}"; } \
-        >"$log" 2>&1 </dev/null; then
+    # -k 0: all errors in one go.
+    if ! { cmake --preset "$preset" &&
+        cmake --build "build/$preset" -j "$jobs" "${targets[@]}" -- -k 0; } >"$log" 2>&1 </dev/null; then
         grep -E -m 40 -A 6 'error|warning|FAILED|CMake Error' "$log" >&2 || tail -n 40 "$log" >&2
         printf 'the build %s failed (all of it: %s)\n' "$preset" "$log" >&2
         return 1

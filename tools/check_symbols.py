@@ -43,7 +43,7 @@ SYMBOL = re.compile(r"^\s*\d+:\s+[0-9a-f]+\s+\S+\s+(\w+)\s+(\w+)\s+(\w+)\s+(\S+)
 
 
 def object_problems(path, shown, libm):
-    """What is wrong with one object file."""
+    """What is wrong with one object file: (text, key of an exception or None)."""
     sections = {}
     for line in run("readelf", "-SW", path).splitlines():
         match = SECTION.match(line)
@@ -57,55 +57,65 @@ def object_problems(path, shown, libm):
         section = "COMMON" if index == "COM" else sections.get(index, "")
         if index == "UND":
             if name in libm and name not in EXACT:
-                yield f"{shown}: calls {name} of libm"
+                yield f"{shown}: calls {name} of libm", None
         elif kind in ("OBJECT", "TLS") and CHANGEABLE.search(section):
-            yield f"{shown}: {name} can change ({section})"
+            yield f"{shown}: {name} can change ({section})", f"variable {name}"
         elif bind == "GLOBAL" and visibility == "DEFAULT" and not name.startswith("locum_"):
-            yield f"{shown}: exports {name}"
+            yield f"{shown}: exports {name}", None
 
 
-def check(build):
+def check(build, root):
     objects = []
     for folder, _, names in os.walk(os.path.join(build, "lib")):
         objects += [os.path.join(folder, n) for n in names if n.endswith(".o")]
     if not objects:
         return [f"{build}/lib holds no object: build first"]
-    libm, problems = libm_names(), []
+    libm = libm_names()
+    allowed, problems = source_tree.exceptions(root, "variable")
+    used = set()
     for path in sorted(objects):
         shown = re.sub(r"CMakeFiles/[^/]*/", "", os.path.relpath(path, build))
-        problems += object_problems(path, shown[:-2], libm)
-    return problems
+        for text, key in object_problems(path, shown[:-2], libm):
+            if (shown[:-2], key) in allowed:
+                used.add((shown[:-2], key))
+            else:
+                problems.append(text)
+    return problems + source_tree.unused(allowed - used)
 
 
 SELF_TEST = """
 #include <math.h>
 #define HIDDEN __attribute__((visibility("hidden")))
 static const char *const words[] = {"a", "b"};
-static int counter;
+static int counter, allowed;
 static int start = 3;
 static _Thread_local int own;
 HIDDEN float good(float x);
 HIDDEN float good(float x) { return fmaf(x, x, sqrtf(x)) + words[(int)x][0]; }
 HIDDEN float bad(float x);
-HIDDEN float bad(float x) { own++; return expf(x) + (float)counter++ + (float)start++; }
+HIDDEN float bad(float x) { own++; allowed++; return expf(x) + (float)counter++ + (float)start++; }
 float locum_shown(float x);
 float locum_shown(float x) { return good(x); }
 float foreign(float x);
 float foreign(float x) { return bad(x); }
 """
 EXPECTED = ["calls expf of libm", "counter can change", "start can change", "own can change",
-            "exports foreign"]
+            "exports foreign", "no longer needed: variable gone"]
 
 
 def self_test():
-    """Exactly the five faults of SELF_TEST are found."""
+    """Exactly the faults of SELF_TEST are found, and an exception that nothing needs."""
     with tempfile.TemporaryDirectory() as build:
         os.mkdir(os.path.join(build, "lib"))
         source = os.path.join(build, "x.c")
         with open(source, "w", encoding="utf-8") as file:
             file.write(SELF_TEST)
+        os.mkdir(os.path.join(build, "tools"))
+        exceptions = os.path.join(build, "tools", "tidy_exceptions.txt")
+        with open(exceptions, "w", encoding="utf-8") as file:
+            file.write("variable allowed lib/x # why\nvariable gone lib/x # why\n")
         run("cc", "-O1", "-fPIC", "-fno-math-errno", "-c", source, "-o", f"{build}/lib/x.o")
-        problems = check(build)
+        problems = check(build, build)
     good = len(problems) == len(EXPECTED) and all(any(e in p for p in problems) for e in EXPECTED)
     print("check_symbols --self-test:", "ok" if good else f"expected {EXPECTED}, got {problems}")
     return 0 if good else 1
@@ -117,7 +127,7 @@ def main(arguments):
     if len(arguments) != 1 or arguments[0].startswith("-"):
         print("usage: check_symbols.py BUILD_FOLDER | --self-test", file=sys.stderr)
         return 2
-    return source_tree.report("symbols", check(arguments[0]))
+    return source_tree.report("symbols", check(arguments[0], source_tree.ROOT))
 
 
 if __name__ == "__main__":

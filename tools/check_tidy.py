@@ -60,7 +60,7 @@ def rule_text(path, text):
             yield number, "blanks at the end of the line", None
         if "\t" in line:
             yield number, "a tab", None
-        if len(line) > COLUMNS_MAX and path.endswith(C_SOURCE + (".py",)):
+        if len(line) > COLUMNS_MAX and path.endswith(C_SOURCE):
             yield number, f"{len(line)} columns, at most {COLUMNS_MAX}", None
 
 
@@ -202,25 +202,9 @@ def _is_listed(lists, path, helper):
     return False
 
 
-def load_exceptions(root, paths):
-    """{(path, key)} from lines 'KEY... PATH # reason'; a line without a reason is refused."""
-    name = "tools/tidy_exceptions.txt"
-    if name not in paths:
-        return set(), []
-    found, problems = set(), []
-    for number, line in enumerate(source_tree.read(root, name).split("\n"), 1):
-        rule, _, reason = line.partition("#")
-        words = rule.split()
-        if words and not reason.strip():
-            problems.append(f"{name}:{number}: no reason given")
-        elif words:
-            found.add((words[-1], " ".join(words[:-1])))
-    return found, problems
-
-
 def check(root):
     paths = source_tree.files(root)
-    exceptions, problems = load_exceptions(root, paths)
+    exceptions, problems = source_tree.exceptions(root, "call", "function", "file")
     used = set()
     for path in paths:
         size = os.path.getsize(os.path.join(root, path))
@@ -237,9 +221,7 @@ def check(root):
                     used.add((path, key))
                 else:
                     problems.append(f"{path}:{line}: {what}")
-    problems += [f"tools/tidy_exceptions.txt:1: no longer needed: {key} {path}"
-                 for path, key in sorted(exceptions - used)]
-    return problems + list(dead_files(root, paths))
+    return problems + source_tree.unused(exceptions - used) + list(dead_files(root, paths))
 
 
 _C = f"// {SPDX}\n"

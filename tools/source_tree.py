@@ -46,6 +46,27 @@ def code_only(text):
     return _TOKEN.sub(blank, text)
 
 
+def exceptions(root, *kinds):
+    """What tools/tidy_exceptions.txt allows: ({(path, "kind name")} of these kinds, problems)."""
+    name = "tools/tidy_exceptions.txt"
+    found, problems = set(), []
+    if os.path.exists(os.path.join(root, name)):
+        for number, line in enumerate(read(root, name).split("\n"), 1):
+            rule, _, reason = line.partition("#")
+            words = rule.split()
+            if words and not reason.strip():
+                problems.append(f"{name}:{number}: no reason given")
+            elif words and words[0] in kinds:
+                found.add((words[-1], " ".join(words[:-1])))
+    return found, problems
+
+
+def unused(allowed):
+    """Problems for exceptions that nothing needs any more."""
+    return [f"tools/tidy_exceptions.txt:1: no longer needed: {key} {path}"
+            for path, key in sorted(allowed)]
+
+
 def report(name, problems):
     """Prints problems, one a line as path:line: text. Gives the exit status."""
     for problem in problems:
