@@ -125,6 +125,8 @@ typedef void (*kernels_matmul_fn)(const struct kernels_matmul *m);
 typedef bool (*kernels_quantise_fn)(void *out, const float *x, size_t k);
 
 // One row of k weights -> float32, exactly what the format says (used for embedding rows and tests).
+// The integer factors of a weight (code, sub-scale) are multiplied first and then by d, which settles
+// the sign of zeros: rn(rn(d * (code * scale)) - rn(dmin * minimum)), rn(rn(d * code) + m).
 typedef void (*kernels_dequantise_fn)(float *out, const uint8_t *w, size_t k);
 
 // Attention of n_q query heads that share one KV head, over the visible positions lo..hi-1 (hi > lo) of

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Each figure is the median of five spells of at least 20 ms. Matrices rotate through a pool of 64 MiB
+// so that one column reads weights from memory, as decoding does; vectors stay in the cache.
+#include "bench.h"
+
+#include "check_weights.h"
+#include "platform/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 768, K = 2048, COLS_MAX = 64, HEAD = 128, HEADS = 8, POOL_BYTES = 64 << 20 };
+static const double spell_seconds = 0.02;
+
+struct subject {
+    const struct kernels_table *table;
+    uint32_t argument;
+    struct kernels_matmul m;
+    const uint8_t *pool;
+    size_t matrices, matrix_bytes, turn;
+    float *x, *y, *z;
+    uint8_t *out;
+    struct kernels_attend attend;
+    double bytes, operations; // of one call
+};
+
+// ---------------------------------------------------------------------------------------------
+// One call of each kind of kernel
+// ---------------------------------------------------------------------------------------------
+
+static void call_matmul(struct subject *s) {
+    s->m.w = s->pool + s->turn++ % s->matrices * s->matrix_bytes;
+    s->table->matmul[s->argument](&s->m);
+}
+static void call_dequantise(struct subject *s) {
+    s->table->dequantise[s->argument](s->y, s->pool, K);
+}
+static void call_quantise(struct subject *s) {
+    s->table->quantise[s->argument](s->out, s->x, K);
+}
+static void call_rms_norm(struct subject *s) {
+    s->table->rms_norm(s->y, s->x, s->z, K, 1e-6f);
+}
+static volatile float sink; // keeps the sum from being thought useless
+static void call_dot(struct subject *s) {
+    sink = s->table->dot(s->x, s->z, K);
+}
+static void call_rope_norm(struct subject *s) {
+    s->table->rope_norm(s->y, K / HEAD, HEAD, HEAD / 2, s->z);
+}
+static void call_rope_neox(struct subject *s) {
+    s->table->rope_neox(s->y, K / HEAD, HEAD, HEAD / 2, s->z);
+}
+static void call_attend_block(struct subject *s) {
+    s->table->attend_block(&s->attend);
+}
+static void call_attend_merge(struct subject *s) {
+    float m = 1, l = 1;
+    s->table->attend_merge(&m, &l, s->y, 1, 1, s->x, HEAD);
+}
+static void call_scale(struct subject *s) {
+    s->table->scale(s->y, s->x, 0.99f, K);
+}
+static void call_add(struct subject *s) {
+    s->table->add(s->y, s->x, K);
+}
+static void call_add_scaled(struct subject *s) {
+    s->table->add_scaled(s->y, s->x, 0.5f, K);
+}
+static void call_silu_mul(struct subject *s) {
+    s->table->silu_mul(s->y, s->x, s->z, K);
+}
+static void call_gelu_mul(struct subject *s) {
+    s->table->gelu_mul(s->y, s->x, s->z, K);
+}
+static void call_softcap(struct subject *s) {
+    s->table->softcap(s->y, 30.0f, K);
+}
+static void call_to_half(struct subject *s) {
+    s->table->to_half((uint16_t *)(void *)s->out, s->x, K);
+}
+static void call_exp(struct subject *s) {
+    s->table->exp(s->y, s->x, K);
+}
+static void call_argmax(struct subject *s) {
+    size_t index = 0;
+    s->table->argmax(s->x, K, &index);
+    sink = (float)index;
+}
+
+static const struct {
+    check_fn check; // names the kind
+    void (*call)(struct subject *s);
+} calls[] = {
+    {check_matmul, call_matmul},
+    {check_dequantise, call_dequantise},
+    {check_quantise, call_quantise},
+    {check_rms_norm, call_rms_norm},
+    {check_dot, call_dot},
+    {check_rope_norm, call_rope_norm},
+    {check_rope_neox, call_rope_neox},
+    {check_attend_block, call_attend_block},
+    {check_attend_merge, call_attend_merge},
+    {check_scale, call_scale},
+    {check_add, call_add},
+    {check_add_scaled, call_add_scaled},
+    {check_silu_mul, call_silu_mul},
+    {check_gelu_mul, call_gelu_mul},
+    {check_softcap, call_softcap},
+    {check_to_half, call_to_half},
+    {check_exp, call_exp},
+    {check_argmax, call_argmax},
+};
+
+// ---------------------------------------------------------------------------------------------
+// Timing
+// ---------------------------------------------------------------------------------------------
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double seconds_per_call(void (*call)(struct subject *), struct subject *s) {
+    double spell[5];
+    size_t n = 1;
+    for (size_t i = 0; i < 5;) {
+        uint64_t start = clock_now_ns();
+        for (size_t j = 0; j < n; j++) call(s);
+        double seconds = (double)(clock_now_ns() - start) * 1e-9;
+        if (seconds < spell_seconds) n *= seconds < spell_seconds / 8 ? 8 : 2;
+        else spell[i++] = seconds / (double)n;
+    }
+    qsort(spell, 5, sizeof *spell, compare_doubles);
+    return spell[2];
+}
+
+static void report(const struct check *c, const struct kernel *kernel, const struct subject *s,
+                   double seconds, FILE *json, bool *first) {
+    const char *tier = kernels_tier_name(c->tested->tier);
+    double gbytes = s->bytes / seconds * 1e-9, gops = s->operations / seconds * 1e-9;
+    printf("%-10s %-18s %3zu columns %10.2f us %8.2f GB/s %8.2f Gop/s\n", tier, kernel->name,
+           s->m.n_cols, seconds * 1e6, gbytes, gops);
+    fflush(stdout);
+    if (!json) return;
+    fprintf(json,
+            "%s  {\"tier\": \"%s\", \"kernel\": \"%s\", \"columns\": %zu, \"seconds\": %.9g, "
+            "\"gbytes_s\": %.4g, \"gops_s\": %.4g}",
+            *first ? "\n" : ",\n", tier, kernel->name, s->m.n_cols, seconds, gbytes, gops);
+    *first = false;
+}
+
+// Weights, columns and vectors for any kernel; the caller frees s->pool and s->out.
+static void prepare(struct check *c, const struct kernel *kernel, struct subject *s) {
+    bool typed = kernel->check == check_matmul || kernel->check == check_dequantise;
+    uint32_t dtype = typed ? kernel->argument : DTYPE_F32;
+    enum kernels_act act = kernels_act_of(dtype);
+    uint64_t row_bytes;
+    dtype_row_bytes(dtype, K, &row_bytes);
+    s->matrix_bytes = (size_t)row_bytes * ROWS;
+    s->matrices = POOL_BYTES / s->matrix_bytes;
+    uint8_t *pool = malloc(s->matrices * s->matrix_bytes);
+    size_t column = kernels_act_bytes(act, K), vector = K * sizeof(float);
+    size_t total = COLS_MAX * column + 3 * vector + COLS_MAX * ROWS * sizeof(float) + vector;
+    s->out = aligned_alloc(64, (total + 63) & ~(size_t)63);
+    if (!pool || !s->out) {
+        fputs("checkkernel: no memory\n", stderr);
+        exit(2);
+    }
+    for (size_t r = 0; r < ROWS; r++)
+        check_weights_fill(c, dtype, pool + r * row_bytes, K, CHECK_WEIGHTS_SANE);
+    for (size_t i = 1; i < s->matrices; i++)
+        memcpy(pool + i * s->matrix_bytes, pool, s->matrix_bytes);
+    s->pool = pool;
+    s->x = (float *)(void *)(s->out + COLS_MAX * column);
+    s->y = s->x + K;
+    s->z = s->y + K;
+    check_fill(c, s->x, 3 * (size_t)K, CHECK_PLAIN);
+    for (size_t i = 0; i < COLS_MAX; i++)
+        c->ref->quantise[act](s->out + i * column, s->x + i, K);
+    s->m = (struct kernels_matmul){.w_row_bytes = (size_t)row_bytes, .rows = ROWS, .k = K,
+                                   .act = s->out, .act_stride = column, .n_cols = 1,
+                                   .y = s->z + K, .y_stride = ROWS};
+    s->attend = (struct kernels_attend){.q = s->x, .q_stride = HEAD, .n_q = HEADS, .k = pool,
+                                        .v = pool + 64 * HEAD * 2, .head_size_k = HEAD,
+                                        .head_size_v = HEAD, .hi = KERNELS_KV_BLOCK,
+                                        .scale = 0.1f, .m = s->z, .l = s->z + HEADS, .o = s->m.y};
+}
+
+void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool *first) {
+    struct subject s = {.table = c->tested, .argument = kernel->argument};
+    size_t i = 0;
+    while (calls[i].check != kernel->check) i++;
+    prepare(c, kernel, &s);
+    if (kernel->check == check_matmul) {
+        static const size_t columns[] = {1, 4, 16, COLS_MAX};
+        for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
+            s.m.n_cols = columns[j];
+            s.bytes = (double)s.matrix_bytes;
+            s.operations = 2.0 * ROWS * K * (double)columns[j];
+            report(c, kernel, &s, seconds_per_call(calls[i].call, &s), json, first);
+        }
+    } else {
+        bool attention = kernel->check == check_attend_block;
+        s.bytes = attention ? 2.0 * KERNELS_KV_BLOCK * HEAD * 2 : K * 4.0;
+        s.operations = attention ? 4.0 * KERNELS_KV_BLOCK * HEAD * HEADS : K;
+        report(c, kernel, &s, seconds_per_call(calls[i].call, &s), json, first);
+    }
+    free((void *)(uintptr_t)s.pool);
+    free(s.out);
+}
