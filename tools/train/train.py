@@ -8,13 +8,15 @@ The plan is read again at every save, so stages may be changed while training:
      "stages": [{"data": "early.npy", "length": 256, "tokens": 3000000}, ...]}
 Weights live in shared memory. Each worker computes gradients on its rows; then each
 updates the parameters it owns from all workers' gradients (no messages, two barriers).
-Everything needed to go on is saved to RUN/last.pt every five minutes and at the end.
+Everything needed to go on is saved to RUN/last.pt every five minutes, at the end, and when the
+parent process is told to terminate.
 """
 import argparse
 import datetime
 import json
 import math
 import os
+import signal
 import time
 
 import numpy as np
@@ -26,16 +28,23 @@ from model import Config, Model, init_params
 # Coefficients of five odd polynomials that drive singular values towards one (Polar Express).
 POLAR = ((8.28721, -23.59588, 17.30038), (4.10706, -2.94785, 0.54484), (3.94869, -2.90890, 0.55182),
          (3.31842, -2.48849, 0.51004), (2.30065, -1.66890, 0.41881))
-AUX, ZLOSS, DECAY, CLIP, WARM = 0.03, 1e-3, 0.1, 1.0, 80
+AUX, ZLOSS, DECAY, CLIP, WARM = 0.03, 1e-3, 0.1, 1.0, 100
 
 
 def orthogonal(m, steps=4):
-    """The nearest (semi-)orthogonal matrices to a batch (..., rows <= columns)."""
+    """The nearest (semi-)orthogonal matrices to a batch (..., rows <= columns).
+
+    The polynomials are applied to the small Gram matrix; the rows are multiplied once.
+    """
     x = m / (m.norm(dim=(-2, -1), keepdim=True) * 1.01 + 1e-7)
-    for a, b, c in POLAR[:steps]:
-        g = x @ x.transpose(-2, -1)
-        x = a * x + (b * g + c * (g @ g)) @ x
-    return x
+    g, q = x @ x.transpose(-2, -1), None
+    for i, (a, b, c) in enumerate(POLAR[:steps]):
+        p = b * g + c * (g @ g)
+        p.diagonal(dim1=-2, dim2=-1).add_(a)
+        q = p if q is None else p @ q
+        if i + 1 < steps:
+            g = p @ (p @ g)
+    return q @ x
 
 
 class Optimizer:
@@ -145,7 +154,7 @@ def own_session(nice):
 class Worker:
     def __init__(self, rank, args, shared):
         self.rank, self.args = rank, args
-        self.params, self.grads, self.meta, self.barrier, saved = shared
+        self.params, self.grads, self.meta, self.barrier, self.stop, saved = shared
         self.cfg = Config(**saved["config"])
         torch.set_num_threads(1)
         names = sorted(self.params)
@@ -213,7 +222,7 @@ class Worker:
             self.gradients()
             if self.rank == 0:
                 now = time.time()
-                over = now > clock(self.plan["end"]) or (self.args.steps and self.step >= self.args.steps)
+                over = self.stop.is_set() or now > clock(self.plan["end"]) or 0 < self.args.steps <= self.step + 1
                 self.meta[0, 4] = 2 if over else 1 if now - saved_at > self.args.save_every else 0
             self.barrier.wait()
             what = int(self.meta[0, 4])
@@ -221,7 +230,7 @@ class Worker:
             self.step += 1
             self.tokens += self.args.batch
             self.barrier.wait()
-            if self.rank == 0 and self.step % 10 == 0:
+            if self.rank == 0 and self.step % 20 == 0:
                 m, wall = self.meta, time.time() - t0
                 print(f"{time.strftime('%H:%M:%S')} step {self.step} tokens {self.tokens / 1e6:.3f}M stage {self.data.stage} "
                       f"loss {float(m[:, 0].mean()):.4f} norm {norm:.2f} lr {rate(self.plan, self.step):.2e} load {float(m[:, 2].max()):.2f}/"
@@ -246,7 +255,7 @@ def main():
     ap.add_argument("--vocab", type=int, default=4096)
     ap.add_argument("--dense", action="store_true", help="a dense model of equal active size")
     ap.add_argument("--workers", type=int, default=2)
-    ap.add_argument("--batch", type=int, default=4096, help="tokens of one step, all workers together")
+    ap.add_argument("--batch", type=int, default=2048, help="tokens of one step, all workers together")
     ap.add_argument("--steps", type=int, default=0, help="stop after this step (0: only at the plan's end)")
     ap.add_argument("--save-every", type=float, default=300)
     ap.add_argument("--nice", type=int, default=10)
@@ -264,10 +273,12 @@ def main():
     grads = [{n: torch.zeros_like(p).share_memory_() for n, p in params.items()} for _ in range(args.workers)]
     meta = torch.zeros(args.workers, 5).share_memory_()
     ctx = mp.get_context("fork")
-    shared = (params, grads, meta, ctx.Barrier(args.workers), saved)
+    stop = ctx.Event()
+    shared = (params, grads, meta, ctx.Barrier(args.workers), stop, saved)
     procs = [ctx.Process(target=work, args=(r, args, shared)) for r in range(args.workers)]
     for p in procs:
         p.start()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
     for p in procs:
         p.join()
 

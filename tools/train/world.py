@@ -10,7 +10,7 @@ import words as W
 
 def a(noun):
     """Put the right indefinite article before a noun phrase."""
-    return ("an " if noun[0] in "aeiou" and not noun.startswith(("uni", "one")) else "a ") + noun
+    return ("an " if noun[0] in "aeiou" and not noun.startswith(("uni", "one")) or noun.startswith(("hour", "honest")) else "a ") + noun
 
 
 def cap(text):
