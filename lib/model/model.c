@@ -83,7 +83,9 @@ static locum_status count_unknown(const struct model_builder *b, uint64_t *unkno
 locum_status model_build(const struct gguf_file *file, struct arena *arena, struct model *out, locum_error *error) {
     *out = (struct model){0};
     struct model_builder b = {.file = file, .meta = gguf_file_meta(file), .params = &out->params};
-    STATUS_TRY(find_arch(b.meta, &out->arch, error));
+    const struct model_arch *arch = NULL;
+    STATUS_TRY(find_arch(b.meta, &arch, error));
+    out->architecture = arch->name;
     uint32_t vocabulary = 0;
     STATUS_TRY(read_vocabulary(file, &vocabulary, error));
     STATUS_TRY(model_params_read(b.meta, arena, &out->params, error));
@@ -93,11 +95,11 @@ locum_status model_build(const struct gguf_file *file, struct arena *arena, stru
     b.plan.plan.layers = out->params.layers;
     b.plan.plan.embedding = out->params.embedding;
     b.plan.plan.vocabulary = vocabulary;
-    b.neox = out->arch->neox;
+    b.neox = arch->neox;
     b.x = plan_add_buffer(&b.plan, "x", out->params.embedding, false);
     b.n = plan_add_buffer(&b.plan, "n", out->params.embedding, false);
     b.t = plan_add_buffer(&b.plan, "t", out->params.embedding, false);
-    out->arch->build(&b);
+    arch->build(&b);
     STATUS_TRY(plan_finish(&b.plan, b.plan.plan.logits, &out->plan));
     return count_unknown(&b, &out->unknown_tensors, error);
 }

@@ -14,7 +14,7 @@
 #include "plan/plan.h"
 
 struct model {
-    const struct model_arch *arch;
+    const char *architecture; // constant text
     struct model_params params;
     struct plan plan;
     uint64_t unknown_tensors; // in the file, but no part of the plan

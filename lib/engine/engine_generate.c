@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One request: the prompt in chunks, then token by token. The order for one token is: logits -> hash and
+// event -> draw -> events -> (only if there is a next one) the step that computes it.
+#include "engine/engine_native.h"
+
+#include "platform/clock.h"
+#include "platform/memory.h"
+#include "sample/sample.h"
+#include "token/detokenizer.h"
+
+#include <string.h>
+
+struct answer {
+    struct engine_native *native;
+    struct session *session;
+    const locum_request *request;
+    struct sample_settings sampling;
+    const atomic_bool *cancel;
+    struct detokenizer text;
+    char *piece; // room for one token's text
+    bool *wants; // [chunk]: LOCUM_LOGITS_ALL
+    uint32_t *positions; // [chunk]
+    uint32_t first, count; // the step's tokens: position of the first, and how many
+    locum_token next; // drawn from the last row of logits
+    bool draw;        // draw from the step's last row
+    bool stopped;     // by the host's callback
+    locum_status status; // of drawing
+    locum_stats stats;
+    struct store_stats before; // at the beginning of the request
+    locum_error *error;
+};
+
+// ---- logits ---------------------------------------------------------------------------------------------
+// Of the bits of all rows, in order (FNV-1a over 32-bit words): equal runs have equal hashes.
+static uint64_t hash_row(uint64_t hash, const float *logits, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &logits[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static bool emit(struct answer *a, const locum_event *event) {
+    if (a->request->event && a->request->event(a->request->user, event)) a->stopped = true;
+    return a->stopped;
+}
+
+static void on_logits(void *user, uint32_t index, const float *logits) {
+    struct answer *a = user;
+    uint32_t vocabulary = a->native->layout.model.plan.vocabulary;
+    a->stats.logits_hash = hash_row(a->stats.logits_hash, logits, vocabulary);
+    if (a->request->logits != LOCUM_LOGITS_NONE) {
+        locum_event event = {.kind = LOCUM_EVENT_LOGITS, .position = a->first + index, .logits = logits,
+                             .vocabulary = vocabulary};
+        emit(a, &event);
+    }
+    // With ALL every token of a step has a row; the answer continues the last one.
+    if (!a->draw || index + 1 != a->count || a->status != LOCUM_OK) return;
+    uint64_t start = clock_now_ns();
+    a->status = sampler_draw(a->native->sampler, &a->sampling, logits, a->first + index + 1, &a->next, a->error);
+    a->stats.sample_s += (double)(clock_now_ns() - start) * 1e-9;
+}
+
+// ---- steps ------------------------------------------------------------------------------------------------
+// Compute `count` tokens that follow what the session has.
+static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count, enum store_phase phase,
+                         bool draw) {
+    struct engine_native *n = a->native;
+    STATUS_TRY(session_reserve(a->session, a->session->count + count, a->error));
+    struct exec_sequence sequence = session_sequence(a->session);
+    a->first = a->session->count;
+    a->count = count;
+    for (uint32_t i = 0; i < count; i++) a->positions[i] = a->first + i;
+    bool all = a->request->logits == LOCUM_LOGITS_ALL;
+    for (uint32_t i = 0; i < count; i++) a->wants[i] = all || (draw && i + 1 == count);
+    if (n->trace) engine_trace_step(n->trace, n->turns, phase, a->first);
+    struct exec_batch batch = {.count = count, .tokens = tokens, .positions = a->positions, .sequences = &sequence,
+                               .wants_logits = a->wants, .phase = phase};
+    a->draw = draw;
+    STATUS_TRY(exec_step(n->exec, &batch, a->cancel, on_logits, a, a->error));
+    STATUS_TRY(a->status);
+    session_append(a->session, tokens, count);
+    return LOCUM_OK;
+}
+
+static locum_status read_prompt(struct answer *a) {
+    const locum_request *r = a->request;
+    struct engine_native *n = a->native;
+    uint32_t total = (uint32_t)r->prompt_count, done = session_keep_prefix(a->session, r->prompt, total);
+    a->stats.prompt_tokens = total;
+    a->stats.computed_tokens = total - done;
+    while (done < total && !a->stopped) {
+        uint32_t count = total - done < n->plan.chunk ? total - done : n->plan.chunk;
+        STATUS_TRY(step(a, r->prompt + done, count, STORE_PREFILL, done + count == total));
+        done += count;
+        if (n->options.progress && n->options.progress(n->options.user, LOCUM_PHASE_PROMPT, done, total)) {
+            return status_fail(a->error, LOCUM_E_CANCELLED, "the request was cancelled");
+        }
+    }
+    return LOCUM_OK;
+}
+
+static void emit_text(struct answer *a, size_t size) {
+    if (size == 0) return;
+    locum_event event = {.kind = LOCUM_EVENT_TEXT, .text = a->piece, .text_size = size};
+    emit(a, &event);
+}
+
+static void emit_token(struct answer *a, locum_token token, uint32_t position) {
+    a->stats.generated_tokens++;
+    locum_event event = {.kind = LOCUM_EVENT_TOKEN, .token = token, .position = position};
+    if (!emit(a, &event) && a->piece) emit_text(a, detokenizer_push(&a->text, token, a->piece));
+}
+
+static locum_status answer_tokens(struct answer *a, locum_finish *finish) {
+    const struct tokenizer *tokenizer = a->native->layout.tokenizer;
+    const locum_request *r = a->request;
+    *finish = LOCUM_FINISH_LENGTH;
+    while (!a->stopped && a->stats.generated_tokens < r->predict) {
+        locum_token token = a->next;
+        if (!r->ignore_end && tokenizer && tokenizer_is_end(tokenizer, token)) {
+            *finish = LOCUM_FINISH_END;
+            return LOCUM_OK;
+        }
+        emit_token(a, token, a->session->count);
+        if (a->stopped) break;
+        if (a->stats.generated_tokens == r->predict || a->session->count == a->session->context) return LOCUM_OK;
+        STATUS_TRY(step(a, &token, 1, STORE_DECODE, true));
+    }
+    if (a->stopped) *finish = LOCUM_FINISH_STOPPED;
+    return LOCUM_OK;
+}
+
+// ---- accounts -----------------------------------------------------------------------------------------------
+static void account(struct answer *a, uint64_t start, uint64_t prompt_end, uint64_t end) {
+    struct engine_native *n = a->native;
+    locum_stats *s = &a->stats;
+    s->seed = a->sampling.seed;
+    s->load_s = n->load_s;
+    s->prefill_s = (double)(prompt_end - start) * 1e-9;
+    s->decode_s = (double)(end - prompt_end) * 1e-9;
+    s->first_token_s = s->prefill_s;
+    if (n->store) {
+        struct store_stats now;
+        store_get_stats(n->store, &now);
+        s->hits_prefill = now.hits[STORE_PREFILL] - a->before.hits[STORE_PREFILL];
+        s->misses_prefill = now.misses[STORE_PREFILL] - a->before.misses[STORE_PREFILL];
+        s->hits_decode = now.hits[STORE_DECODE] - a->before.hits[STORE_DECODE];
+        s->misses_decode = now.misses[STORE_DECODE] - a->before.misses[STORE_DECODE];
+        s->bytes_read = now.bytes_read - a->before.bytes_read;
+        s->io_wait_s = (double)(now.wait_ns - a->before.wait_ns) * 1e-9;
+        s->slots_bytes = now.pool_bytes;
+    }
+    const struct plan *plan = &n->layout.model.plan;
+    for (uint32_t i = 0; i < plan->n_experts; i++) {
+        s->demand_bytes_per_token += plan_expert_bytes(&plan->experts[i]) * plan->experts[i].used;
+    }
+    s->compute_s = s->prefill_s + s->decode_s - s->io_wait_s - s->sample_s;
+    if (s->compute_s < 0) s->compute_s = 0;
+    struct memory_process process;
+    if (memory_process_read(&process, NULL) == LOCUM_OK) s->peak_rss = process.resident_peak;
+}
+
+// ---- checks -------------------------------------------------------------------------------------------------
+static locum_status check(const struct engine_native *n, const locum_request *r, locum_error *error) {
+    if (!r->prompt || r->prompt_count == 0) {
+        return status_fail(error, LOCUM_E_ARGUMENT, "the prompt is empty: at least one token is needed");
+    }
+    if (r->prompt_count > n->plan.context) {
+        return status_fail(error, LOCUM_E_CONTEXT, "the prompt has %zu tokens, the context holds %u", r->prompt_count,
+                           n->plan.context);
+    }
+    uint32_t vocabulary = n->layout.model.plan.vocabulary;
+    for (size_t i = 0; i < r->prompt_count; i++) {
+        if (r->prompt[i] >= 0 && (uint32_t)r->prompt[i] < vocabulary) continue;
+        return status_fail(error, LOCUM_E_ARGUMENT, "token %zu of the prompt is %d; ids are 0 to %u", i, r->prompt[i],
+                           vocabulary - 1);
+    }
+    return LOCUM_OK;
+}
+
+static void release(struct answer *a) {
+    heap_free(a->piece);
+    heap_free(a->wants);
+    heap_free(a->positions);
+}
+
+static locum_status prepare(struct answer *a) {
+    struct engine_native *n = a->native;
+    const struct tokenizer *tokenizer = n->layout.tokenizer;
+    a->wants = heap_resize(NULL, n->plan.chunk * sizeof *a->wants);
+    a->positions = heap_resize(NULL, n->plan.chunk * sizeof *a->positions);
+    if (tokenizer) {
+        a->piece = heap_resize(NULL, detokenizer_push_max(tokenizer));
+        detokenizer_init(&a->text, tokenizer, 0);
+    }
+    if (!a->wants || !a->positions || (tokenizer && !a->piece)) {
+        return status_fail(a->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the request");
+    }
+    if (n->store) store_get_stats(n->store, &a->before);
+    return LOCUM_OK;
+}
+
+static locum_status run(struct answer *a, locum_finish *finish) {
+    uint64_t start = clock_now_ns();
+    STATUS_TRY(read_prompt(a));
+    uint64_t prompt_end = clock_now_ns();
+    STATUS_TRY(answer_tokens(a, finish));
+    if (a->piece && !a->stopped) emit_text(a, detokenizer_flush(&a->text, a->piece));
+    account(a, start, prompt_end, clock_now_ns());
+    return LOCUM_OK;
+}
+
+locum_status engine_generate(struct engine *engine, struct engine_session *session, const locum_request *request,
+                             const atomic_bool *cancel, locum_finish *finish, locum_stats *stats,
+                             locum_error *error) {
+    struct engine_native *n = (struct engine_native *)engine;
+    STATUS_TRY(check(n, request, error));
+    struct answer a = {.native = n, .session = session->session, .request = request, .cancel = cancel,
+                       .error = error, .stats = {.logits_hash = UINT64_C(0xcbf29ce484222325)}};
+    STATUS_TRY(engine_sampling_resolve(&n->sampling, &request->sampling, &a.sampling, error));
+    locum_status status = prepare(&a);
+    if (status == LOCUM_OK) status = run(&a, finish);
+    release(&a);
+    n->turns++;
+    if (status == LOCUM_OK && stats) *stats = a.stats;
+    return status;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the inside of the native engine, shared by opening (engine_native.c) and answering
+//            (engine_generate.c).
+// Called by: those two.
+// Threads:   one thread.
+// Errors:    as in locum.h.
+// Not here:  the public API's view (engine.h).
+#ifndef ENGINE_ENGINE_NATIVE_H
+#define ENGINE_ENGINE_NATIVE_H
+
+#include "base/log.h"
+#include "engine/engine.h"
+#include "engine/engine_layout.h"
+#include "engine/engine_options.h"
+#include "engine/engine_tokenizer.h"
+#include "engine/engine_trace.h"
+#include "exec/exec.h"
+#include "session/session.h"
+
+enum { ENGINE_SETTINGS = 11, ENGINE_SETTING_TEXT = 64 };
+
+struct engine_native {
+    struct engine base;
+    struct engine_layout layout;
+    locum_options options; // strings in the layout's arena
+    locum_memory_plan plan;
+    uint32_t logit_rows;
+    struct log_sink log;
+    struct locum_tokenizer tokenizer;
+    struct platform_file **files; // of the shards
+    uint32_t file_count;
+    struct kernels_table kernels;
+    struct exec_team *team;
+    struct store *store; // NULL: no experts
+    struct exec *exec;
+    struct session_pool pool;
+    struct sampler *sampler;
+    struct engine_trace *trace; // NULL: none
+    struct engine_sampling sampling;
+    char *summary;
+    locum_setting settings[ENGINE_SETTINGS];
+    uint32_t setting_count;
+    uint32_t turns; // requests so far
+    double load_s;
+};
+
+struct engine_session {
+    struct session *session;
+};
+
+locum_status engine_generate(struct engine *engine, struct engine_session *session, const locum_request *request,
+                             const atomic_bool *cancel, locum_finish *finish, locum_stats *stats,
+                             locum_error *error);
+
+#endif
