@@ -27,6 +27,7 @@ enum {
     LIMIT_EMBEDDING = 1 << 17,       // widest known: 16384
     LIMIT_VOCABULARY = 1 << 22,      // largest known: 262144
     LIMIT_TOKEN_BYTES = 4096,        // one token's text
+    LIMIT_MERGES = 1 << 22,          // merges of a byte-pair vocabulary; most known: 514906
     LIMIT_CONTEXT = 1 << 22,         // tokens of one sequence
     LIMIT_THREADS = 256,             // compute threads
     LIMIT_CHUNK = 4096,              // tokens of one step; scratch grows with it

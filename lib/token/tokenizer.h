@@ -87,6 +87,9 @@ bool tokenizer_adds_space(const struct tokenizer *tokenizer);
 const char *tokenizer_name(const struct tokenizer *tokenizer); // "gpt2 / qwen2", "llama"
 // One sentence that the host must show (a missing pre-tokenizer name); NULL: nothing.
 const char *tokenizer_notice(const struct tokenizer *tokenizer);
+
+// Bytes of its longest token.
+size_t tokenizer_longest(const struct tokenizer *tokenizer);
 // Bytes of memory that it holds.
 size_t tokenizer_bytes(const struct tokenizer *tokenizer);
 

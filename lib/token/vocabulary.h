@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/status.h"
+#include "token/spelling.h"
 #include "token/token_table.h"
 
 // Texts in order. A copy of the structure is a second walk from where the first one stands.
@@ -33,12 +34,6 @@ struct token_numbers {
 
 enum { TOKEN_NONE = -1 }; // no id
 
-// How the file spells tokens, and so which algorithm cuts text.
-enum token_spelling {
-    TOKEN_SPELLING_BYTES,  // byte-level BPE: 256 printable characters, one for each byte
-    TOKEN_SPELLING_SPACES, // UTF-8 with U+2581 for a space; <0x00> to <0xFF> are bytes
-};
-
 // Ids as in the file's tokenizer.ggml.token_type.
 enum token_kind {
     TOKEN_KIND_UNDEFINED = 0,
@@ -53,35 +48,53 @@ enum token_kind {
 struct vocabulary {
     enum token_spelling spelling;
     struct token_table table; // bytes of token 0 .. table.count-1
-    uint8_t *kinds;           // [count] enum token_kind
+    uint8_t *kinds;           // [count] enum token_kind, and VOCABULARY_PLAIN
     float *scores;            // [count], NULL if the file has none
     uint32_t longest;         // bytes of the longest token
     uint32_t longest_plain;   // of the longest one that ordinary text can become
-    // The token of each single byte, TOKEN_NONE where there is none.
-    locum_token byte_ids[256];
+    bool inner_blanks;        // of a plain token: see vocabulary_has_inner_blank
+    locum_token byte_ids[256]; // the token of each single byte, TOKEN_NONE where there is none
 };
 
-// texts.count is at most LIMIT_VOCABULARY; scores and kinds may be absent.
-locum_status vocabulary_build(enum token_spelling spelling, struct token_texts texts,
-                              struct token_numbers scores, struct token_numbers kinds, struct arena *arena,
-                              struct vocabulary *out, locum_error *error);
+enum { VOCABULARY_PLAIN = 0x80 }; // flag: ordinary text can become this token
 
-// The token that ordinary text of exactly these bytes becomes; TOKEN_NONE. Never a control token, a byte
-// token or a marker: `<s>` typed by a user is not `<s>`.
+// tokens.count is at most LIMIT_VOCABULARY; scores and kinds may be absent.
+locum_status vocabulary_build(enum token_spelling spelling, struct token_texts tokens,
+                              struct token_numbers scores, struct token_numbers kinds,
+                              struct arena *arena, struct vocabulary *out, locum_error *error);
+
+// Another kind than the file says; only between vocabulary_build and vocabulary_index.
+void vocabulary_set_kind(struct vocabulary *vocabulary, locum_token id, enum token_kind kind);
+// Makes plain tokens findable. Nothing changes afterwards.
+void vocabulary_index(struct vocabulary *vocabulary);
+
+static inline uint32_t vocabulary_size(const struct vocabulary *vocabulary) {
+    return vocabulary->table.count;
+}
+static inline enum token_kind vocabulary_kind(const struct vocabulary *vocabulary, locum_token id) {
+    return (enum token_kind)(vocabulary->kinds[id] & ~VOCABULARY_PLAIN);
+}
+static inline struct slice vocabulary_bytes(const struct vocabulary *vocabulary, locum_token id) {
+    return token_table_get(&vocabulary->table, (uint32_t)id);
+}
+
+// The token that ordinary text of exactly these bytes becomes; TOKEN_NONE. Never a control token, a
+// byte token or a marker: `<s>` typed by a user is not `<s>`.
 static inline locum_token vocabulary_find(const struct vocabulary *vocabulary, struct slice bytes) {
     return token_table_find(&vocabulary->table, bytes);
 }
 
-static inline struct slice vocabulary_bytes_of(const struct vocabulary *vocabulary, locum_token id) {
-    return token_table_get(&vocabulary->table, (uint32_t)id);
-}
-
-// Any token with this spelling in the file, special ones too; a linear search. TOKEN_NONE.
-locum_token vocabulary_search(const struct vocabulary *vocabulary, struct slice text);
+// Any token that stands for these bytes, special ones too; a linear search. TOKEN_NONE.
+locum_token vocabulary_search(const struct vocabulary *vocabulary, struct slice bytes);
 
 // A user-defined token that is white space only. Text is cut there whether or not it may hold special
-// tokens: such a token means nothing but its own bytes, and the model knows runs of spaces by these ids only.
+// tokens: such a token means nothing but its own bytes, and the model knows runs of spaces by these ids
+// only.
 bool vocabulary_is_blank(const struct vocabulary *vocabulary, locum_token id);
+
+// A space behind another character. When no symbol has one, text can be cut before every such space: no
+// merge could span it, so the parts merge as the whole would.
+bool vocabulary_has_inner_blank(struct slice bytes);
 
 size_t vocabulary_memory(const struct vocabulary *vocabulary);
 
