@@ -5,6 +5,7 @@
 //   peer_logits logits   MODEL IDS OUT [options]   every position's logits, raw float32
 //   peer_logits greedy   MODEL IDS N   [options]   N ids that follow, always the likeliest
 //   peer_logits tokenize MODEL TEXTS   [options]   ids of each text, a line per text
+//   peer_logits tier     DIR                       the CPU library of DIR that fits here best
 //
 // IDS is a text file of decimal ids. TEXTS holds texts that each end with a zero byte.
 // Options: --backend FILE (a libggml-cpu-*.so; the tier decides the arithmetic), --batch N,
@@ -209,13 +210,33 @@ static void run_tokenize(const char *path, const char *texts_path, const struct 
     llama_model_free(model);
 }
 
+// The library scores its CPU files and loads the best; which one, only the process's map tells.
+static void run_tier(const char *directory) {
+    ggml_backend_load_all_from_path(directory);
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[4096];
+    while (maps && fgets(line, sizeof line, maps)) {
+        char *name = strstr(line, "libggml-cpu-");
+        if (!name) continue;
+        name[strcspn(name, "\n")] = 0;
+        printf("%s\n", name);
+        fclose(maps);
+        return;
+    }
+    fail("no CPU library was loaded from", directory);
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
+    llama_log_set(log_errors, NULL);
+    if (!strcmp(mode, "tier") && argc == 3) {
+        run_tier(argv[2]);
+        return 0;
+    }
     bool tokenize = !strcmp(mode, "tokenize");
     int fixed = tokenize ? 4 : 5;
     if (argc < fixed) fail("usage: see the head of peer_logits.c", NULL);
     struct options o = parse_options(argc - fixed, argv + fixed);
-    llama_log_set(log_errors, NULL);
     if (!ggml_backend_load(o.backend)) fail("cannot load backend", o.backend);
     llama_backend_init();
     if (tokenize) run_tokenize(argv[2], argv[3], &o);

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# Puts upstream llama.cpp (prebuilt libraries and headers from npm) outside the tree and builds
+# peer_logits against it. Repeating it costs nothing. Exit code 77: something is not to be had here.
+#
+# Where: $LOCUM_PEER_DIR, by default ~/.cache/locum-peer. Afterwards there are
+#   peer_logits                     the program
+#   libs/                           libggml-cpu-<tier>.so, libllama
+#   llama.cpp/                      the source of that release (headers, vocabularies, templates)
+set -euo pipefail
+
+version=3.21.1
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+dir=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
+source_file=$here/peer_logits.c
+
+skip() {
+    echo "SKIP: no comparison with llama.cpp: $1" >&2
+    exit 77
+}
+
+fetch() {
+    command -v npm >/dev/null || skip "npm is not installed (apt-get install npm)"
+    command -v git >/dev/null || skip "git is not installed"
+    npm install --prefix "$dir" --ignore-scripts --omit=optional --no-audit --no-fund \
+        "node-llama-cpp@$version" "@node-llama-cpp/linux-x64@$version" >"$dir/npm.log" 2>&1 ||
+        skip "npm could not install node-llama-cpp $version (see $dir/npm.log)"
+    rm -rf "$dir/llama.cpp"
+    git -c advice.detachedHead=false clone -q \
+        "$dir/node_modules/node-llama-cpp/llama/gitRelease.bundle" "$dir/llama.cpp"
+    ln -sfn "node_modules/@node-llama-cpp/linux-x64/bins/linux-x64" "$dir/libs"
+    echo "$version" >"$dir/version"
+}
+
+build() {
+    local libs=$dir/libs
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$source_file" -o "$dir/peer_logits.new" \
+        -I "$dir/llama.cpp/include" -I "$dir/llama.cpp/ggml/include" -L "$libs" \
+        -l:libllama.v0.4.0.so -l:libggml.v0.4.0.so -l:libggml-base.so -Wl,-rpath,"$libs"
+    mv "$dir/peer_logits.new" "$dir/peer_logits"
+}
+
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "its prebuilt libraries are for Linux on x86-64"
+mkdir -p "$dir"
+if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
+if [ ! -x "$dir/peer_logits" ] || [ "$source_file" -nt "$dir/peer_logits" ]; then build; fi
+echo "$dir"
