@@ -7,8 +7,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "platform/async_read.h"
 #include "platform/clock.h"
@@ -331,6 +335,33 @@ static void the_automatic_choice_says_what_it_is(void **state) {
     close_real(file);
 }
 
+// The last test: what it takes away does not come back. Containers often refuse io_uring in this way.
+static void a_kernel_that_refuses_uring_is_named(void **state) {
+    (void)state;
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_setup, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = 4, .filter = program};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
+        print_message("SKIP: no filter for system calls here\n");
+        skip();
+    }
+    struct async_read *queue;
+    assert_int_equal(async_read_create(ASYNC_READ_URING, 4, &queue, &error), LOCUM_E_UNSUPPORTED);
+    assert_null(queue);
+    queue = create(ASYNC_READ_AUTO, 4);
+    assert_string_equal(async_read_name(queue), "threads");
+    assert_string_equal(async_read_fallback_reason(queue), error.text);
+    struct platform_file *file = open_real(true);
+    run_scenario(queue, file, 4, 50);
+    async_read_destroy(queue);
+    close_real(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_read_the_same_bytes),
@@ -346,6 +377,7 @@ int main(void) {
         cmocka_unit_test(slow_reads_let_waiting_give_up),
         cmocka_unit_test(reads_with_random_delays_arrive_in_any_order_and_right),
         cmocka_unit_test(the_automatic_choice_says_what_it_is),
+        cmocka_unit_test(a_kernel_that_refuses_uring_is_named), // last
     };
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

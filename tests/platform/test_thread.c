@@ -135,7 +135,10 @@ static void a_thread_has_its_name_and_stack_and_no_signals(void **state) {
     thread_join(&thread);
     assert_true(facts.blocked);
     assert_string_equal(facts.name, "0123456789abcde");
-    assert_true(facts.stack >= 300001 && facts.stack < 300001 + (64 << 10));
+    assert_true(facts.stack >= 300001);
+#ifndef __SANITIZE_THREAD__ // it enlarges stacks for itself
+    assert_true(facts.stack < 300001 + (64 << 10));
+#endif
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     assert_int_equal(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
