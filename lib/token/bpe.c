@@ -32,7 +32,8 @@ static locum_status read_pair(enum token_spelling spelling, struct slice text, u
     // The first side may itself begin with a space.
     const char *space = text.size > 1 ? memchr(text.data + 1, ' ', text.size - 1) : NULL;
     if (!space || text.size > sizeof out->bytes) {
-        return status_fail(error, LOCUM_E_FORMAT, "merge %llu is not two texts with a space between",
+        return status_fail(error, LOCUM_E_FORMAT,
+                           "merge %llu is not two texts with a space between",
                            (unsigned long long)rank);
     }
     struct slice left = slice_make(text.data, (size_t)(space - text.data));
@@ -54,8 +55,8 @@ static locum_status read_pair(enum token_spelling spelling, struct slice text, u
 
 typedef void (*pair_fn)(struct bpe *bpe, const struct pair *pair, uint32_t rank, void *user);
 
-static locum_status each_pair(struct bpe *bpe, struct token_texts merges, pair_fn function, void *user,
-                              locum_error *error) {
+static locum_status each_pair(struct bpe *bpe, struct token_texts merges, pair_fn function,
+                              void *user, locum_error *error) {
     struct pair pair;
     struct slice text;
     for (uint32_t rank = 0; rank < merges.count; rank++) {

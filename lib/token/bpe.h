@@ -19,7 +19,7 @@ struct bpe {
     const struct vocabulary *vocabulary;
     bool by_id; // no merges: any two symbols that make a token merge, the lower id first
     struct token_table others;
-    bool inner_blanks; // of a symbol: see vocabulary_has_inner_blank
+    bool inner_blanks;         // of a symbol: see vocabulary_has_inner_blank
     int32_t byte_symbols[256]; // first symbol of each byte, of the byte alphabet
     uint32_t merges;           // rank = position in the file
     uint32_t *left, *right;    // [merges]

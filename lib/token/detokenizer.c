@@ -5,7 +5,8 @@ static const char replacement[] = "\xEF\xBF\xBD"; // U+FFFD
 
 enum { REPLACEMENT_SIZE = sizeof replacement - 1 };
 
-void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *tokenizer, uint32_t flags) {
+void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *tokenizer,
+                      uint32_t flags) {
     *detokenizer = (struct detokenizer){
         .tokenizer = tokenizer, .flags = flags, .at_start = flags & DETOKENIZER_START};
 }

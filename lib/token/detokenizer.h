@@ -15,7 +15,8 @@
 #include "token/utf8.h"
 
 enum {
-    DETOKENIZER_START = 1,  // these are the first tokens of a text: drop the blank that encoding put there
+    DETOKENIZER_START =
+        1, // these are the first tokens of a text: drop the blank that encoding put there
     DETOKENIZER_SPECIAL = 2 // show control tokens by their name
 };
 
@@ -27,7 +28,8 @@ struct detokenizer {
     char bytes[UTF8_SIZE_MAX]; // the beginning of a character
 };
 
-void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *tokenizer, uint32_t flags);
+void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *tokenizer,
+                      uint32_t flags);
 
 // Most bytes that one push can give; flush gives at most 3.
 size_t detokenizer_push_max(const struct tokenizer *tokenizer);

@@ -4,7 +4,10 @@
 #include "base/arena.h"
 #include "base/check.h"
 
-enum { FIRST_CAPACITY = 64, DEAD = -2 /* id of a symbol that was merged into its left neighbour */ };
+enum {
+    FIRST_CAPACITY = 64,
+    DEAD = -2 /* id of a symbol that was merged into its left neighbour */
+};
 
 static bool reserve(void **memory, size_t *capacity, size_t count, size_t size) {
     if (count <= *capacity) {

@@ -16,9 +16,9 @@
 enum { MERGE_NONE = -1 }; // a symbol that is nothing the rules know
 
 struct merge_symbol {
-    uint32_t begin; // in the piece; it ends where `next` begins
+    uint32_t begin;     // in the piece; it ends where `next` begins
     int32_t prev, next; // MERGE_NONE at the ends
-    int32_t id; // as the rules number symbols
+    int32_t id;         // as the rules number symbols
 };
 
 struct merge_candidate {
@@ -32,7 +32,8 @@ struct merge {
     size_t count, capacity; // symbols of the piece, those merged into others included
     struct merge_candidate *heap;
     size_t heap_count, heap_capacity;
-    uint64_t steps; // candidates looked at and moved, since the start; tests hold it against the text
+    uint64_t
+        steps; // candidates looked at and moved, since the start; tests hold it against the text
     bool failed;
 };
 

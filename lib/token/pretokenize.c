@@ -38,9 +38,9 @@ static const struct scan_words words_gpt2 = {
     .marks_not = NO_MARK,
 };
 
-#define WORDS_LLAMA3(digits_max)                                                                   \
-    .contractions = SCAN_CONTRACTIONS_ANY, .lead_not = UNICODE_L | UNICODE_N,                      \
-    .letters = UNICODE_L, .digits = (digits_max), .marks_not = NO_MARK, .tail = "\r\n",            \
+#define WORDS_LLAMA3(digits_max)                                                        \
+    .contractions = SCAN_CONTRACTIONS_ANY, .lead_not = UNICODE_L | UNICODE_N,           \
+    .letters = UNICODE_L, .digits = (digits_max), .marks_not = NO_MARK, .tail = "\r\n", \
     .tail_max = UINT32_MAX, .lines = true
 
 static const struct scan_words words_llama3 = {WORDS_LLAMA3(3)};
@@ -78,9 +78,9 @@ static const struct scan_words words_exaone_moe = {
     .lines = true,
 };
 
-#define WORDS_CASED(contractions_kind, digits_max, tail_set)                                       \
-    .contractions = (contractions_kind), .lead_not = UNICODE_L | UNICODE_N, .cased = true,         \
-    .digits = (digits_max), .marks_not = NO_MARK, .tail = (tail_set), .tail_max = UINT32_MAX,      \
+#define WORDS_CASED(contractions_kind, digits_max, tail_set)                                  \
+    .contractions = (contractions_kind), .lead_not = UNICODE_L | UNICODE_N, .cased = true,    \
+    .digits = (digits_max), .marks_not = NO_MARK, .tail = (tail_set), .tail_max = UINT32_MAX, \
     .lines = true
 
 static const struct scan_words words_gpt4o = {WORDS_CASED(SCAN_CONTRACTIONS_SUFFIX, 3, "\r\n/")};
@@ -103,17 +103,19 @@ static const struct scan_words words_deepseek3 = {
 
 static const struct scan_runs one_number = {.set = {.bits = UNICODE_N}, .min = 1, .max = 1};
 static const struct scan_runs three_numbers = {.set = {.bits = UNICODE_N}, .min = 1, .max = 3};
-static const struct scan_runs all_numbers = {.set = {.bits = UNICODE_N}, .min = 1, .max = UINT32_MAX};
+static const struct scan_runs all_numbers = {
+    .set = {.bits = UNICODE_N}, .min = 1, .max = UINT32_MAX};
 
 static const struct scan_range ascii_digits[] = {{'0', '9'}};
-static const struct scan_runs exactly_three_digits = {.set = {RANGES(ascii_digits)}, .min = 3, .max = 3};
+static const struct scan_runs exactly_three_digits = {
+    .set = {RANGES(ascii_digits)}, .min = 3, .max = 3};
 
 static const struct scan_range newlines[] = {{'\n', '\n'}, {'\r', '\r'}};
 static const struct scan_runs one_newline = {.set = {RANGES(newlines)}, .min = 1, .max = 1};
 
 // [\p{P}$+<=>^~|] and, for Falcon, the backtick
-static const struct scan_range default_marks[] = {{'$', '$'}, {'+', '+'}, {'<', '>'}, {'^', '^'},
-                                                  {'|', '|'}, {'~', '~'}};
+static const struct scan_range default_marks[] = {{'$', '$'}, {'+', '+'}, {'<', '>'},
+                                                  {'^', '^'}, {'|', '|'}, {'~', '~'}};
 static const struct scan_range falcon_marks[] = {{'$', '$'}, {'+', '+'}, {'<', '>'}, {'^', '^'},
                                                  {'`', '`'}, {'|', '|'}, {'~', '~'}};
 static const struct scan_runs runs_default_marks = {
@@ -123,27 +125,31 @@ static const struct scan_runs runs_falcon_marks = {
 
 // The letters that DeepSeek's first tokenizers list one range at a time.
 static const struct scan_range deepseek_letters[] = {
-    {0x41, 0x5A}, {0x61, 0x7A}, {0xB5, 0xB5}, {0xC0, 0xD6}, {0xD8, 0xF6}, {0xF8, 0x1BA},
-    {0x1BC, 0x1BF}, {0x1C4, 0x293}, {0x295, 0x2AF}, {0x370, 0x373}, {0x376, 0x377}, {0x37B, 0x37D},
-    {0x37F, 0x37F}, {0x386, 0x386}, {0x388, 0x38A}, {0x38C, 0x38C}, {0x38E, 0x3A1}, {0x3A3, 0x3F5},
-    {0x3F7, 0x481}, {0x48A, 0x52F}, {0x531, 0x556}, {0x10A0, 0x10C5}, {0x13A0, 0x13F5},
-    {0x13F8, 0x13FD}, {0x1C90, 0x1CBA}, {0x1CBD, 0x1CBF}, {0x1D00, 0x1D2B}, {0x1D6B, 0x1D77},
-    {0x1D79, 0x1D9A}, {0x1E00, 0x1F15}, {0x1F18, 0x1F1D}, {0x1F20, 0x1F45}, {0x1F48, 0x1F4D},
-    {0x1F50, 0x1F57}, {0x1F59, 0x1F59}, {0x1F5B, 0x1F5B}, {0x1F5D, 0x1F5D}, {0x1F5F, 0x1F7D},
-    {0x1F80, 0x1FB4}, {0x1FB6, 0x1FBC}, {0x1FBE, 0x1FBE}, {0x1FC2, 0x1FC4}, {0x1FC6, 0x1FCC},
-    {0x1FD0, 0x1FD3}, {0x1FD6, 0x1FDB}, {0x1FE0, 0x1FEC}, {0x1FF2, 0x1FF4}, {0x1FF6, 0x1FFC},
-    {0x2102, 0x2102}, {0x2107, 0x2107}, {0x210A, 0x2113}, {0x2115, 0x2115}, {0x2119, 0x211D},
-    {0x2124, 0x2124}, {0x2126, 0x2126}, {0x2128, 0x2128}, {0x212A, 0x212D}, {0x212F, 0x2134},
-    {0x2139, 0x2139}, {0x213C, 0x213F}, {0x2145, 0x2149}, {0x214E, 0x214E}, {0x2183, 0x2184},
-    {0x2C00, 0x2C7B}, {0x2C7E, 0x2CE4}, {0x2CEB, 0x2CEE}, {0x2CF2, 0x2CF3}, {0xA640, 0xA66D},
-    {0xA680, 0xA69B}, {0xA722, 0xA76F}, {0xA771, 0xA787}, {0xA78B, 0xA78E}, {0xAB70, 0xABBF},
-    {0xFB00, 0xFB06}, {0xFB13, 0xFB17}, {0xFF21, 0xFF3A}, {0xFF41, 0xFF5A}, {0x10400, 0x1044F},
-    {0x104B0, 0x104D3}, {0x104D8, 0x104FB}, {0x10C80, 0x10CB2}, {0x10CC0, 0x10CF2},
-    {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
+    {0x41, 0x5A},       {0x61, 0x7A},       {0xB5, 0xB5},       {0xC0, 0xD6},
+    {0xD8, 0xF6},       {0xF8, 0x1BA},      {0x1BC, 0x1BF},     {0x1C4, 0x293},
+    {0x295, 0x2AF},     {0x370, 0x373},     {0x376, 0x377},     {0x37B, 0x37D},
+    {0x37F, 0x37F},     {0x386, 0x386},     {0x388, 0x38A},     {0x38C, 0x38C},
+    {0x38E, 0x3A1},     {0x3A3, 0x3F5},     {0x3F7, 0x481},     {0x48A, 0x52F},
+    {0x531, 0x556},     {0x10A0, 0x10C5},   {0x13A0, 0x13F5},   {0x13F8, 0x13FD},
+    {0x1C90, 0x1CBA},   {0x1CBD, 0x1CBF},   {0x1D00, 0x1D2B},   {0x1D6B, 0x1D77},
+    {0x1D79, 0x1D9A},   {0x1E00, 0x1F15},   {0x1F18, 0x1F1D},   {0x1F20, 0x1F45},
+    {0x1F48, 0x1F4D},   {0x1F50, 0x1F57},   {0x1F59, 0x1F59},   {0x1F5B, 0x1F5B},
+    {0x1F5D, 0x1F5D},   {0x1F5F, 0x1F7D},   {0x1F80, 0x1FB4},   {0x1FB6, 0x1FBC},
+    {0x1FBE, 0x1FBE},   {0x1FC2, 0x1FC4},   {0x1FC6, 0x1FCC},   {0x1FD0, 0x1FD3},
+    {0x1FD6, 0x1FDB},   {0x1FE0, 0x1FEC},   {0x1FF2, 0x1FF4},   {0x1FF6, 0x1FFC},
+    {0x2102, 0x2102},   {0x2107, 0x2107},   {0x210A, 0x2113},   {0x2115, 0x2115},
+    {0x2119, 0x211D},   {0x2124, 0x2124},   {0x2126, 0x2126},   {0x2128, 0x2128},
+    {0x212A, 0x212D},   {0x212F, 0x2134},   {0x2139, 0x2139},   {0x213C, 0x213F},
+    {0x2145, 0x2149},   {0x214E, 0x214E},   {0x2183, 0x2184},   {0x2C00, 0x2C7B},
+    {0x2C7E, 0x2CE4},   {0x2CEB, 0x2CEE},   {0x2CF2, 0x2CF3},   {0xA640, 0xA66D},
+    {0xA680, 0xA69B},   {0xA722, 0xA76F},   {0xA771, 0xA787},   {0xA78B, 0xA78E},
+    {0xAB70, 0xABBF},   {0xFB00, 0xFB06},   {0xFB13, 0xFB17},   {0xFF21, 0xFF3A},
+    {0xFF41, 0xFF5A},   {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB},
+    {0x10C80, 0x10CB2}, {0x10CC0, 0x10CF2}, {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
 };
 static const struct scan_range deepseek_marks[] = {
-    {0x21, 0x2F}, {0x3A, 0x7E}, {0x2018, 0x201F}, {0x3000, 0x3002}, {0xFF01, 0xFF0F},
-    {0xFF1A, 0xFF5E},
+    {0x21, 0x2F},     {0x3A, 0x7E},     {0x2018, 0x201F},
+    {0x3000, 0x3002}, {0xFF01, 0xFF0F}, {0xFF1A, 0xFF5E},
 };
 // Far more than the "CJK" that its authors call it: the middle range begins at U+0800.
 static const struct scan_range deepseek_cjk[] = {{0x800, 0x9FA5}, {0xAC00, 0xD7FF}};
@@ -171,11 +177,12 @@ static const struct scan_range bopomofo[] = {{0x3105, 0x312F}};
 static const struct scan_runs runs_korean = {.set = {RANGES(korean)}, .min = 1, .max = UINT32_MAX};
 static const struct scan_runs runs_wide_marks = {
     .set = {RANGES(wide_marks)}, .min = 1, .max = UINT32_MAX};
-static const struct scan_runs runs_bopomofo = {.set = {RANGES(bopomofo)}, .min = 1, .max = UINT32_MAX};
+static const struct scan_runs runs_bopomofo = {
+    .set = {RANGES(bopomofo)}, .min = 1, .max = UINT32_MAX};
 
 // Han, kana, Thai, Lao, Khmer, Burmese, Hangul
 static const struct scan_range afmoe_scripts[] = {
-    {0xE40, 0xEFF}, {0x1000, 0x109F}, {0x1100, 0x11FF}, {0x1780, 0x17FF}, {0x2F00, 0x2FDF},
+    {0xE40, 0xEFF},   {0x1000, 0x109F}, {0x1100, 0x11FF}, {0x1780, 0x17FF}, {0x2F00, 0x2FDF},
     {0x3040, 0x30FF}, {0x3400, 0x4DBF}, {0x4E00, 0x9FFF}, {0xA9E0, 0xA9FF}, {0xAA60, 0xAA7F},
     {0xAC00, 0xD7AF}, {0xF900, 0xFAFF}, {0xFF65, 0xFF9F},
 };
@@ -186,30 +193,26 @@ static const struct scan_triples triples_of_whole_digits = {.bits = UNICODE_ND, 
 
 // [^(\s|.,!?...)]: what ends a word
 static const struct scan_range bloom_ends[] = {
-    {0x21, 0x21}, {0x28, 0x29}, {0x2C, 0x2C}, {0x2E, 0x2E}, {0x3F, 0x3F}, {0x7C, 0x7C},
-    {0x60C, 0x60C}, {0x6D4, 0x6D4}, {0x964, 0x964}, {0x2026, 0x2026}, {0x3001, 0x3002},
-    {0xFF0C, 0xFF0C},
+    {0x21, 0x21},   {0x28, 0x29},     {0x2C, 0x2C},     {0x2E, 0x2E},
+    {0x3F, 0x3F},   {0x7C, 0x7C},     {0x60C, 0x60C},   {0x6D4, 0x6D4},
+    {0x964, 0x964}, {0x2026, 0x2026}, {0x3001, 0x3002}, {0xFF0C, 0xFF0C},
 };
 static const struct scan_runs runs_bloom = {
     .set = {.bits = UNICODE_SPACE, RANGES(bloom_ends), .inverted = true},
-    .lead = SCAN_LEAD_SPACE, .min = 1, .max = UINT32_MAX};
+    .lead = SCAN_LEAD_SPACE,
+    .min = 1,
+    .max = UINT32_MAX};
 
 // ---------------------------------------------------------------------------------------------
 // Patterns: the passes of a family
 // ---------------------------------------------------------------------------------------------
-#define WORDS(rules)                                                                               \
-    {                                                                                              \
-        .kind = PASS_WORDS, .rule.words = &(rules)                                                 \
-    }
-#define RUNS(rules)                                                                                \
-    {                                                                                              \
-        .kind = PASS_RUNS, .rule.runs = &(rules)                                                   \
-    }
-#define TRIPLES(rules)                                                                             \
-    {                                                                                              \
-        .kind = PASS_TRIPLES, .rule.triples = &(rules)                                             \
-    }
-#define PATTERN(name, ...)                                                                         \
+#define WORDS(rules) \
+    { .kind = PASS_WORDS, .rule.words = &(rules) }
+#define RUNS(rules) \
+    { .kind = PASS_RUNS, .rule.runs = &(rules) }
+#define TRIPLES(rules) \
+    { .kind = PASS_TRIPLES, .rule.triples = &(rules) }
+#define PATTERN(name, ...) \
     static const struct pretokenize_pass pattern_##name[] = {__VA_ARGS__, {.kind = PASS_END}}
 
 PATTERN(gpt2, WORDS(words_gpt2));
@@ -228,8 +231,8 @@ PATTERN(gpt4o, WORDS(words_gpt4o));
 PATTERN(tekken, WORDS(words_tekken));
 PATTERN(kimi_k2, WORDS(words_kimi));
 PATTERN(tiny_aya, TRIPLES(triples_of_whole_digits), WORDS(words_gpt4o));
-PATTERN(youtu, RUNS(runs_korean), RUNS(runs_wide_marks), RUNS(runs_bopomofo), RUNS(runs_deepseek3_cjk),
-        WORDS(words_youtu));
+PATTERN(youtu, RUNS(runs_korean), RUNS(runs_wide_marks), RUNS(runs_bopomofo),
+        RUNS(runs_deepseek3_cjk), WORDS(words_youtu));
 PATTERN(deepseek_llm, RUNS(one_newline), RUNS(runs_deepseek_letters), RUNS(runs_deepseek_marks),
         {.kind = PASS_BLANK_END}, RUNS(runs_deepseek_cjk), RUNS(all_numbers));
 PATTERN(deepseek_coder, RUNS(one_newline), RUNS(runs_coder_letters), RUNS(runs_coder_marks),
@@ -386,9 +389,8 @@ static size_t pass_next(const struct pretokenize_pass *pass, struct scan *scan, 
 
 void pretokenize_begin(struct pretokenize_cursor *cursor, const struct pretokenizer *pretokenizer,
                        struct slice text) {
-    *cursor = (struct pretokenize_cursor){.pretokenizer = pretokenizer,
-                                          .scan = {.text = text.data},
-                                          .size = text.size};
+    *cursor = (struct pretokenize_cursor){
+        .pretokenizer = pretokenizer, .scan = {.text = text.data}, .size = text.size};
 }
 
 bool pretokenize_next(struct pretokenize_cursor *cursor, struct slice *piece) {

@@ -25,9 +25,9 @@ enum {
 enum pretokenize_flags {
     PRETOKENIZE_WHOLE = 1,       // a piece that is itself a token is taken without merging
     PRETOKENIZE_WHOLE_LINES = 2, // only pieces of newlines are
-    PRETOKENIZE_BOS = 4,         // models of this kind begin with BOS unless the file says otherwise
-    PRETOKENIZE_SPACES = 8,      // tokens are spelled with U+2581 for a space, not in the byte alphabet
-    PRETOKENIZE_BY_ID = 16       // the file may have no merges: the lower id is merged first then
+    PRETOKENIZE_BOS = 4,    // models of this kind begin with BOS unless the file says otherwise
+    PRETOKENIZE_SPACES = 8, // tokens are spelled with U+2581 for a space, not in the byte alphabet
+    PRETOKENIZE_BY_ID = 16  // the file may have no merges: the lower id is merged first then
 };
 
 struct pretokenize_pass;

@@ -54,9 +54,7 @@ size_t scan_runs_next(const struct scan_runs *runs, struct scan *scan, size_t po
 }
 
 // \w of the usual expression engines, without the two joiners.
-enum {
-    WORD = UNICODE_L | UNICODE_M | UNICODE_ND | UNICODE_NL | UNICODE_PC
-};
+enum { WORD = UNICODE_L | UNICODE_M | UNICODE_ND | UNICODE_NL | UNICODE_PC };
 
 // Digits of the run at `position` and its end.
 static size_t digits_at(const struct scan_triples *triples, struct scan *scan, size_t position,

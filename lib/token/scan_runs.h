@@ -15,7 +15,7 @@
 #include "token/scan.h"
 
 struct scan_set {
-    uint32_t bits; // categories
+    uint32_t bits;                   // categories
     const struct scan_range *ranges; // and code points, sorted
     size_t range_count;
     bool inverted;

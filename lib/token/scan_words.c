@@ -97,7 +97,8 @@ static size_t match_letters(const struct scan_words *words, struct scan *scan, s
 
 // upper* lower+. The first run takes letters of both kinds too; when no lower-case letter follows, the
 // last one that is both is given back to be the lower+, and the match ends behind it.
-static size_t match_capitalised(const struct scan_words *words, struct scan *scan, size_t position) {
+static size_t match_capitalised(const struct scan_words *words, struct scan *scan,
+                                size_t position) {
     size_t begin = position, both_end = position;
     struct scan_character c = scan_at(scan, position);
     for (; in_word(words, c, UPPER); c = scan_at(scan, position)) {
@@ -194,7 +195,8 @@ static size_t match_marks(const struct scan_words *words, struct scan *scan, siz
 // follows; else all.
 static size_t match_blanks(const struct scan_words *words, struct scan *scan, size_t position) {
     size_t end = position, last = position, lines_end = position;
-    for (struct scan_character c = scan_at(scan, end); c.bits & UNICODE_SPACE; c = scan_at(scan, end)) {
+    for (struct scan_character c = scan_at(scan, end); c.bits & UNICODE_SPACE;
+         c = scan_at(scan, end)) {
         last = end;
         end = c.next;
         if (is_newline(c.code)) {

@@ -45,8 +45,8 @@ static void sort(struct special *special) {
     }
 }
 
-locum_status special_build(const struct vocabulary *vocabulary, special_fn is_member, struct arena *arena,
-                           struct special *out, locum_error *error) {
+locum_status special_build(const struct vocabulary *vocabulary, special_fn is_member,
+                           struct arena *arena, struct special *out, locum_error *error) {
     *out = (struct special){.vocabulary = vocabulary};
     uint32_t count = 0, tokens = vocabulary_size(vocabulary);
     for (uint32_t id = 0; id < tokens; id++) {
@@ -69,8 +69,8 @@ locum_status special_build(const struct vocabulary *vocabulary, special_fn is_me
 
 // First place in [low, high) whose byte at `depth` is at least `byte`. All of them agree before `depth`,
 // and the ones that end there sort first.
-static uint32_t lower_bound(const struct special *special, uint32_t low, uint32_t high, size_t depth,
-                            int byte) {
+static uint32_t lower_bound(const struct special *special, uint32_t low, uint32_t high,
+                            size_t depth, int byte) {
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         struct slice bytes = vocabulary_bytes(special->vocabulary, special->ids[middle]);

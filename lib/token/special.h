@@ -17,16 +17,16 @@
 
 struct special {
     const struct vocabulary *vocabulary;
-    locum_token *ids;  // [count], sorted
+    locum_token *ids; // [count], sorted
     uint32_t count;
-    bool starts[256];  // first bytes
+    bool starts[256]; // first bytes
 };
 
 typedef bool (*special_fn)(const struct vocabulary *vocabulary, locum_token id);
 
 // The tokens for which `is_member` holds; empty ones are left out. Of equal ones the last counts.
-locum_status special_build(const struct vocabulary *vocabulary, special_fn is_member, struct arena *arena,
-                           struct special *out, locum_error *error);
+locum_status special_build(const struct vocabulary *vocabulary, special_fn is_member,
+                           struct arena *arena, struct special *out, locum_error *error);
 
 // The longest one at the beginning of `text`, or TOKEN_NONE.
 locum_token special_at(const struct special *special, struct slice text);

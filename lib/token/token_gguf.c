@@ -22,8 +22,9 @@ static locum_status read_texts(const struct gguf_meta *meta, const char *key, ui
     return LOCUM_OK;
 }
 
-static locum_status read_numbers(const struct gguf_meta *meta, const char *key, enum gguf_meta_kind kind,
-                                 uint64_t count, struct token_numbers *out, locum_error *error) {
+static locum_status read_numbers(const struct gguf_meta *meta, const char *key,
+                                 enum gguf_meta_kind kind, uint64_t count,
+                                 struct token_numbers *out, locum_error *error) {
     const struct gguf_value *value;
     *out = (struct token_numbers){0};
     if (!gguf_meta_find(meta, key)) {
@@ -34,8 +35,8 @@ static locum_status read_numbers(const struct gguf_meta *meta, const char *key, 
     return LOCUM_OK;
 }
 
-static locum_status read_choice(const struct gguf_meta *meta, const char *key, enum tokenizer_choice *out,
-                                locum_error *error) {
+static locum_status read_choice(const struct gguf_meta *meta, const char *key,
+                                enum tokenizer_choice *out, locum_error *error) {
     bool value;
     *out = TOKENIZER_UNSAID;
     if (gguf_meta_find(meta, key)) {
@@ -59,8 +60,8 @@ static locum_status read_ids(const struct gguf_meta *meta, struct tokenizer_sour
         [TOKENIZER_ID_FIM_SEPARATOR] = KEY("fim_sep_token_id"),
     };
     for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
-        STATUS_TRY(gguf_meta_i64_or(meta, keys[i], TOKEN_NONE, INT64_MIN, INT64_MAX, &out->ids[i],
-                                    error));
+        STATUS_TRY(
+            gguf_meta_i64_or(meta, keys[i], TOKEN_NONE, INT64_MIN, INT64_MAX, &out->ids[i], error));
     }
     return LOCUM_OK;
 }

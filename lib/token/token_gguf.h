@@ -12,6 +12,7 @@
 #include "token/tokenizer.h"
 
 // Fills *out, which points into `meta`: it must stay until tokenizer_open has returned, not longer.
-locum_status token_gguf_read(const struct gguf_meta *meta, struct tokenizer_source *out, locum_error *error);
+locum_status token_gguf_read(const struct gguf_meta *meta, struct tokenizer_source *out,
+                             locum_error *error);
 
 #endif

@@ -39,7 +39,9 @@ static const struct {
     {"[EOT]", ROLE_END},
     {"[EOS]", ROLE_END},
     {"[e~[", ROLE_END}, // MiniMax
-    {"<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>", ROLE_END}, // DeepSeek
+    {"<\xEF\xBD\x9C"
+     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
+     ROLE_END}, // DeepSeek
     // Fill-in-the-middle: padding, and the markers of a next file or repository, end what was asked for.
     {"<|fim_pad|>", ROLE_END},
     {"<fim-pad>", ROLE_END},

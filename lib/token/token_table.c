@@ -17,7 +17,8 @@ locum_status token_table_make(struct token_table *table, struct arena *arena, ui
         .index = arena_array(arena, cells, sizeof *table->index),
     };
     if (!table->offsets || !table->bytes || !table->index) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a table of %u tokens", capacity);
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a table of %u tokens",
+                           capacity);
     }
     return LOCUM_OK;
 }

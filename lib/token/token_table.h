@@ -19,13 +19,13 @@
 #include "base/status.h"
 
 struct token_table {
-    uint32_t count;         // strings so far
-    uint32_t capacity;      // strings that fit
-    uint32_t cells;         // size of the index
-    uint32_t *offsets;      // [capacity + 1] begin of string i in bytes
-    char *bytes;            // one after the other
+    uint32_t count;    // strings so far
+    uint32_t capacity; // strings that fit
+    uint32_t cells;    // size of the index
+    uint32_t *offsets; // [capacity + 1] begin of string i in bytes
+    char *bytes;       // one after the other
     size_t bytes_capacity;
-    uint32_t *index;        // [cells] number of a string + 1; 0: free
+    uint32_t *index; // [cells] number of a string + 1; 0: free
 };
 
 locum_status token_table_make(struct token_table *table, struct arena *arena, uint32_t capacity,

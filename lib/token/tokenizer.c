@@ -34,10 +34,10 @@ struct tokenizer {
 // ---------------------------------------------------------------------------------------------
 static const struct tokenizer_model {
     const char *name;
-    const char *pre;  // the only pre-tokenizer of this model; NULL: the file says
-    bool scores;      // merges by score, not by a list
-    bool bos;         // begins with BOS unless the file says otherwise
-    bool forces_bos;  // whatever the file says: its converters had it wrong
+    const char *pre; // the only pre-tokenizer of this model; NULL: the file says
+    bool scores;     // merges by score, not by a list
+    bool bos;        // begins with BOS unless the file says otherwise
+    bool forces_bos; // whatever the file says: its converters had it wrong
     locum_token bos_id, eos_id, unknown_id; // unless the file says otherwise
 } models[] = {
     {"gpt2", NULL, false, false, false, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
@@ -45,17 +45,18 @@ static const struct tokenizer_model {
     {"gemma4", "gemma4", false, true, true, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
 };
 
-static locum_status find_model(const struct tokenizer_source *source, const struct tokenizer_model **out,
-                               locum_error *error) {
+static locum_status find_model(const struct tokenizer_source *source,
+                               const struct tokenizer_model **out, locum_error *error) {
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
         if (slice_is(source->model, models[i].name)) {
             *out = &models[i];
             return LOCUM_OK;
         }
     }
-    return status_fail(error, LOCUM_E_UNSUPPORTED,
-                       "%s: the tokenizer model '%.*s' is not supported; known are gpt2, llama, gemma4",
-                       source->name, (int)source->model.size, source->model.data);
+    return status_fail(
+        error, LOCUM_E_UNSUPPORTED,
+        "%s: the tokenizer model '%.*s' is not supported; known are gpt2, llama, gemma4",
+        source->name, (int)source->model.size, source->model.data);
 }
 
 static locum_status find_pretokenizer(const struct tokenizer_source *source,
@@ -66,15 +67,17 @@ static locum_status find_pretokenizer(const struct tokenizer_source *source,
     if (!out->pretokenizer) {
         char names[PRETOKENIZE_NAMES_BYTES];
         pretokenize_names(names);
-        return status_fail(error, LOCUM_E_UNSUPPORTED,
-                           "%s: the pre-tokenizer '%.*s' (tokenizer.ggml.pre) is not known; known are %s",
-                           source->name, (int)pre.size, pre.data, names);
+        return status_fail(
+            error, LOCUM_E_UNSUPPORTED,
+            "%s: the pre-tokenizer '%.*s' (tokenizer.ggml.pre) is not known; known are %s",
+            source->name, (int)pre.size, pre.data, names);
     }
     return LOCUM_OK;
 }
 
-static locum_status make_texts(const struct tokenizer_source *source, const struct tokenizer_model *model,
-                               struct arena *arena, struct tokenizer *out, locum_error *error) {
+static locum_status make_texts(const struct tokenizer_source *source,
+                               const struct tokenizer_model *model, struct arena *arena,
+                               struct tokenizer *out, locum_error *error) {
     bool guesses = out->pretokenizer && !model->pre && source->pre.size == 0;
     const char *pre = guesses || !out->pretokenizer ? "" : out->pretokenizer->name;
     out->name = arena_format(arena, "%s%s%s", model->name, *pre && !model->pre ? " / " : "",
@@ -117,9 +120,12 @@ static void read_ids(const struct tokenizer_source *source, const struct tokeniz
 }
 
 static void assign_roles(const struct tokenizer_source *source, struct tokenizer *out) {
-    static const enum tokenizer_id ends[] = {TOKENIZER_ID_EOS,     TOKENIZER_ID_EOT,
-                                             TOKENIZER_ID_EOM,     TOKENIZER_ID_FIM_PAD,
-                                             TOKENIZER_ID_FIM_REPOSITORY, TOKENIZER_ID_FIM_SEPARATOR};
+    static const enum tokenizer_id ends[] = {TOKENIZER_ID_EOS,
+                                             TOKENIZER_ID_EOT,
+                                             TOKENIZER_ID_EOM,
+                                             TOKENIZER_ID_FIM_PAD,
+                                             TOKENIZER_ID_FIM_REPOSITORY,
+                                             TOKENIZER_ID_FIM_SEPARATOR};
     token_roles_find(&out->vocabulary, &out->roles);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         token_roles_add_end(&out->roles, out->ids[ends[i]]);
@@ -141,8 +147,9 @@ static bool chosen(enum tokenizer_choice choice, bool unsaid) {
     return choice == TOKENIZER_UNSAID ? unsaid : choice == TOKENIZER_YES;
 }
 
-static locum_status build(const struct tokenizer_source *source, const struct tokenizer_model *model,
-                          struct arena *arena, struct tokenizer *out, locum_error *error) {
+static locum_status build(const struct tokenizer_source *source,
+                          const struct tokenizer_model *model, struct arena *arena,
+                          struct tokenizer *out, locum_error *error) {
     uint32_t flags = out->pretokenizer ? out->pretokenizer->flags : PRETOKENIZE_SPACES;
     enum token_spelling spelling =
         flags & PRETOKENIZE_SPACES ? TOKEN_SPELLING_SPACES : TOKEN_SPELLING_BYTES;
@@ -333,7 +340,8 @@ locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice te
     }
     ids->count = before;
     if (no_memory) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to encode %zu bytes", text.size);
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to encode %zu bytes",
+                           text.size);
     }
     return status_fail(error, LOCUM_E_UNSUPPORTED,
                        "the text has the byte 0x%02X, for which the vocabulary has no token", lost);
@@ -350,7 +358,8 @@ bool tokenizer_is_valid(const struct tokenizer *tokenizer, locum_token id) {
     return id >= 0 && (uint32_t)id < tokenizer_size(tokenizer);
 }
 
-struct slice tokenizer_token_bytes(const struct tokenizer *tokenizer, locum_token id, bool special) {
+struct slice tokenizer_token_bytes(const struct tokenizer *tokenizer, locum_token id,
+                                   bool special) {
     LOCUM_ASSERT(tokenizer_is_valid(tokenizer, id));
     enum token_kind kind = tokenizer_token_kind(tokenizer, id);
     if (!special && (kind == TOKEN_KIND_CONTROL || kind == TOKEN_KIND_UNKNOWN)) {

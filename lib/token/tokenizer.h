@@ -76,7 +76,8 @@ bool tokenizer_is_valid(const struct tokenizer *tokenizer, locum_token id);
 struct slice tokenizer_token_bytes(const struct tokenizer *tokenizer, locum_token id, bool special);
 enum token_kind tokenizer_token_kind(const struct tokenizer *tokenizer, locum_token id);
 bool tokenizer_is_end(const struct tokenizer *tokenizer, locum_token id); // ends an answer
-locum_token tokenizer_id(const struct tokenizer *tokenizer, enum tokenizer_id which); // or TOKEN_NONE
+locum_token tokenizer_id(const struct tokenizer *tokenizer,
+                         enum tokenizer_id which); // or TOKEN_NONE
 // The token with this name, special ones too: for templates; not for ordinary text. TOKEN_NONE.
 locum_token tokenizer_search(const struct tokenizer *tokenizer, struct slice name);
 

@@ -6,8 +6,8 @@
 // By lead byte: bytes of the character and the range of the second byte. The narrowed ranges are what
 // excludes overlong forms, surrogates and numbers past U+10FFFF.
 struct lead {
-    uint8_t first, last;           // lead bytes
-    uint8_t size;                  // of the character
+    uint8_t first, last; // lead bytes
+    uint8_t size;        // of the character
     uint8_t second_min, second_max;
 };
 

@@ -24,9 +24,8 @@ struct reading {
 
 static bool is_byte_token(enum token_spelling spelling, enum token_kind kind) {
     // Some converters mark byte tokens as normal ones. In the byte alphabet "<0x0A>" can be a text.
-    return kind == TOKEN_KIND_BYTE ||
-           (spelling == TOKEN_SPELLING_SPACES &&
-            (kind == TOKEN_KIND_NORMAL || kind == TOKEN_KIND_UNDEFINED));
+    return kind == TOKEN_KIND_BYTE || (spelling == TOKEN_SPELLING_SPACES &&
+                                       (kind == TOKEN_KIND_NORMAL || kind == TOKEN_KIND_UNDEFINED));
 }
 
 // Special tokens are spelled as they are; only tokens of ordinary text use the spelling of the file.
@@ -69,8 +68,8 @@ static locum_status kind_of(struct token_numbers kinds, uint32_t id, enum token_
     return LOCUM_OK;
 }
 
-typedef locum_status (*token_fn)(struct vocabulary *vocabulary, const struct reading *token, void *user,
-                                 locum_error *error);
+typedef locum_status (*token_fn)(struct vocabulary *vocabulary, const struct reading *token,
+                                 void *user, locum_error *error);
 
 // Reads every token once, in order.
 static locum_status each_token(struct vocabulary *vocabulary, struct token_texts tokens,
@@ -94,8 +93,8 @@ static locum_status each_token(struct vocabulary *vocabulary, struct token_texts
     return LOCUM_OK;
 }
 
-static locum_status count_token(struct vocabulary *vocabulary, const struct reading *token, void *user,
-                                locum_error *error) {
+static locum_status count_token(struct vocabulary *vocabulary, const struct reading *token,
+                                void *user, locum_error *error) {
     (void)vocabulary;
     size_t *total = user;
     *total += token->bytes.size;
@@ -105,8 +104,8 @@ static locum_status count_token(struct vocabulary *vocabulary, const struct read
     return LOCUM_OK;
 }
 
-static locum_status append_token(struct vocabulary *vocabulary, const struct reading *token, void *user,
-                                 locum_error *error) {
+static locum_status append_token(struct vocabulary *vocabulary, const struct reading *token,
+                                 void *user, locum_error *error) {
     (void)user;
     (void)error;
     uint32_t id = token_table_append(&vocabulary->table, token->bytes);
@@ -122,12 +121,14 @@ static locum_status read_scores(struct vocabulary *vocabulary, struct token_numb
     uint32_t count = vocabulary_size(vocabulary);
     vocabulary->scores = arena_array(arena, count, sizeof *vocabulary->scores);
     if (!vocabulary->scores) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the scores of %u tokens", count);
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the scores of %u tokens",
+                           count);
     }
     for (uint32_t id = 0; id < count; id++) {
         double score;
         if (!scores.get(scores.values, id, &score) || !(fabs(score) <= FLT_MAX)) {
-            return status_fail(error, LOCUM_E_FORMAT, "token %u: its score is not a finite number", id);
+            return status_fail(error, LOCUM_E_FORMAT, "token %u: its score is not a finite number",
+                               id);
         }
         vocabulary->scores[id] = (float)score;
     }
@@ -155,7 +156,8 @@ locum_status vocabulary_build(enum token_spelling spelling, struct token_texts t
     STATUS_TRY(token_table_make(&out->table, arena, count, total, error));
     out->kinds = arena_array(arena, count, sizeof *out->kinds);
     if (!out->kinds) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the types of %u tokens", count);
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the types of %u tokens",
+                           count);
     }
     STATUS_TRY(each_token(out, tokens, kinds, append_token, NULL, error));
     return scores.count > 0 ? read_scores(out, scores, arena, error) : LOCUM_OK;
@@ -184,9 +186,10 @@ void vocabulary_index(struct vocabulary *vocabulary) {
     for (uint32_t id = 0; id < vocabulary_size(vocabulary); id++) {
         struct slice bytes = vocabulary_bytes(vocabulary, (locum_token)id);
         bool is_plain = vocabulary->kinds[id] & VOCABULARY_PLAIN;
-        bool stands_for_byte = vocabulary->spelling == TOKEN_SPELLING_BYTES
-                                   ? is_plain && bytes.size == 1
-                                   : vocabulary_kind(vocabulary, (locum_token)id) == TOKEN_KIND_BYTE;
+        bool stands_for_byte =
+            vocabulary->spelling == TOKEN_SPELLING_BYTES
+                ? is_plain && bytes.size == 1
+                : vocabulary_kind(vocabulary, (locum_token)id) == TOKEN_KIND_BYTE;
         if (stands_for_byte) {
             vocabulary->byte_ids[(uint8_t)bytes.data[0]] = (locum_token)id;
         }

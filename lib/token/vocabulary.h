@@ -47,12 +47,12 @@ enum token_kind {
 
 struct vocabulary {
     enum token_spelling spelling;
-    struct token_table table; // bytes of token 0 .. table.count-1
-    uint8_t *kinds;           // [count] enum token_kind, and VOCABULARY_PLAIN
-    float *scores;            // [count], NULL if the file has none
-    uint32_t longest;         // bytes of the longest token
-    uint32_t longest_plain;   // of the longest one that ordinary text can become
-    bool inner_blanks;        // of a plain token: see vocabulary_has_inner_blank
+    struct token_table table;  // bytes of token 0 .. table.count-1
+    uint8_t *kinds;            // [count] enum token_kind, and VOCABULARY_PLAIN
+    float *scores;             // [count], NULL if the file has none
+    uint32_t longest;          // bytes of the longest token
+    uint32_t longest_plain;    // of the longest one that ordinary text can become
+    bool inner_blanks;         // of a plain token: see vocabulary_has_inner_blank
     locum_token byte_ids[256]; // the token of each single byte, TOKEN_NONE where there is none
 };
 

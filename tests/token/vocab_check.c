@@ -52,7 +52,8 @@ static void read_line(const char **line, struct token_list *ids) {
     *line = *at == '\n' ? at + 1 : at;
 }
 
-static bool comes_back(const struct tokenizer *tokenizer, struct slice text, const struct token_list *ids) {
+static bool comes_back(const struct tokenizer *tokenizer, struct slice text,
+                       const struct token_list *ids) {
     struct buffer bytes = {0};
     for (size_t i = 0; i < ids->count; i++) {
         struct slice token = tokenizer_token_bytes(tokenizer, ids->ids[i], true);
@@ -75,8 +76,8 @@ static bool check_text(const struct tokenizer *tokenizer, struct slice text, con
                 (got.count == 0 || memcmp(got.ids, wanted.ids, got.count * sizeof *got.ids) == 0);
     bool back = comes_back(tokenizer, text, &got);
     if (!same || !back) {
-        printf("  differs%s: \"%.*s\" %s\n", same ? " on the way back" : "", (int)text.size, text.data,
-               error.text);
+        printf("  differs%s: \"%.*s\" %s\n", same ? " on the way back" : "", (int)text.size,
+               text.data, error.text);
         print_ids("ids   ", got.ids, got.count);
         print_ids("wanted", wanted.ids, wanted.count);
     }
@@ -124,8 +125,11 @@ static bool check_file(const char *path) {
         found = found && read_file(name, &out);
         same = found && check_texts(tokenizer, &inp, &out, &texts);
         printf("%s: %s (%s, %u tokens, %zu KB, opened in %.0f ms, %zu texts)\n",
-               !found ? "MISSING" : same ? "ok" : "DIFFERS", path, tokenizer_name(tokenizer),
-               tokenizer_size(tokenizer), tokenizer_bytes(tokenizer) / 1000, ms, texts);
+               !found ? "MISSING"
+               : same ? "ok"
+                      : "DIFFERS",
+               path, tokenizer_name(tokenizer), tokenizer_size(tokenizer),
+               tokenizer_bytes(tokenizer) / 1000, ms, texts);
     } else {
         printf("FAILED: %s: %s\n", path, error.text);
     }

@@ -42,12 +42,12 @@ const uint8_t unicode_table_values[{stage2}] = {{
 
 def rows(numbers):
     text = ""
-    line = "   "
+    line = "    "
     for number in numbers:
-        item = f" {number},"
+        item = f"{number},"
         if len(line) + len(item) > 100:
             text += line + "\n"
-            line = "   "
+            line = "    "
         line += item
     return text + line
 
