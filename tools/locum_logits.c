@@ -20,7 +20,8 @@ static bool on_event(void *user, const locum_event *event) {
     struct output *out = user;
     if (event->kind != LOCUM_EVENT_LOGITS) return false;
     out->rows++;
-    if (out->file && fwrite(event->logits, sizeof(float), event->vocabulary, out->file) != event->vocabulary) {
+    if (out->file &&
+        fwrite(event->logits, sizeof(float), event->vocabulary, out->file) != event->vocabulary) {
         out->failed = true;
     }
     return out->failed;
@@ -106,7 +107,8 @@ static int evaluate(locum_model *model, const locum_token *ids, size_t count, st
     locum_session_close(session);
     if (status) return fail(error.text);
     if (out->failed) return fail("writing the logits failed");
-    printf("{\"positions\": %llu, \"logits_hash\": \"%016llx\", \"prefill_s\": %.3f, \"peak_rss\": %llu}\n",
+    printf("{\"positions\": %llu, \"logits_hash\": \"%016llx\", \"prefill_s\": %.3f, \"peak_rss\": "
+           "%llu}\n",
            (unsigned long long)out->rows, (unsigned long long)stats.logits_hash, stats.prefill_s,
            (unsigned long long)stats.peak_rss);
     return 0;
@@ -117,8 +119,11 @@ int main(int argument_count, char **arguments) {
     locum_options_init(&options);
     options.memory = LOCUM_MEMORY_ALL;
     if (argument_count < 4 || !parse(argument_count, arguments, &options)) {
-        fprintf(stderr, "usage: locum_logits MODEL IDS OUT|- [--memory SIZE|all|auto] [--ctx N] [--threads N] [--chunk N]\n"
-                        "                    [--cpu TIER] [--io auto|direct|buffered] [--kv-type f16|f32]\n");
+        fprintf(
+            stderr,
+            "usage: locum_logits MODEL IDS OUT|- [--memory SIZE|all|auto] [--ctx N] [--threads N] "
+            "[--chunk N]\n"
+            "                    [--cpu TIER] [--io auto|direct|buffered] [--kv-type f16|f32]\n");
         return 2;
     }
     size_t count;

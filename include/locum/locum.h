@@ -40,18 +40,18 @@ extern "C" {
 #endif
 
 // Codes are stable: numbers are never reused, new ones are appended within their group.
-#define LOCUM_STATUS_LIST(X)                                                                  \
-    X(OK, 0, "success")                                                                       \
-    X(E_ARGUMENT, 1, "an argument is invalid")                                                \
-    X(E_OUT_OF_MEMORY, 2, "the system gave no memory")                                        \
-    X(E_SYSTEM, 3, "a system call failed")                                                    \
-    X(E_NOT_FOUND, 10, "the file does not exist or cannot be opened")                         \
-    X(E_IO, 11, "reading the file failed")                                                    \
-    X(E_FORMAT, 12, "the file is damaged or malformed")                                       \
-    X(E_UNSUPPORTED, 13, "the file is valid but needs something that is not supported")       \
-    X(E_BUDGET, 20, "the memory budget is too small")                                         \
-    X(E_CONTEXT, 21, "the text does not fit into the context")                                \
-    X(E_NUMERIC, 30, "the computation met a value that is not a number")                      \
+#define LOCUM_STATUS_LIST(X)                                                            \
+    X(OK, 0, "success")                                                                 \
+    X(E_ARGUMENT, 1, "an argument is invalid")                                          \
+    X(E_OUT_OF_MEMORY, 2, "the system gave no memory")                                  \
+    X(E_SYSTEM, 3, "a system call failed")                                              \
+    X(E_NOT_FOUND, 10, "the file does not exist or cannot be opened")                   \
+    X(E_IO, 11, "reading the file failed")                                              \
+    X(E_FORMAT, 12, "the file is damaged or malformed")                                 \
+    X(E_UNSUPPORTED, 13, "the file is valid but needs something that is not supported") \
+    X(E_BUDGET, 20, "the memory budget is too small")                                   \
+    X(E_CONTEXT, 21, "the text does not fit into the context")                          \
+    X(E_NUMERIC, 30, "the computation met a value that is not a number")                \
     X(E_CANCELLED, 31, "the request was cancelled")
 
 typedef enum locum_status {
@@ -70,7 +70,12 @@ typedef struct locum_error {
     char text[LOCUM_ERROR_TEXT_MAX]; // one sentence, UTF-8, no newline
 } locum_error;
 
-typedef enum locum_log_level { LOCUM_LOG_DEBUG, LOCUM_LOG_INFO, LOCUM_LOG_NOTICE, LOCUM_LOG_WARN } locum_log_level;
+typedef enum locum_log_level {
+    LOCUM_LOG_DEBUG,
+    LOCUM_LOG_INFO,
+    LOCUM_LOG_NOTICE,
+    LOCUM_LOG_WARN
+} locum_log_level;
 typedef void (*locum_log_fn)(void *user, locum_log_level level, const char *text);
 
 // ---------------------------------------------------------------------------------------------
@@ -84,12 +89,12 @@ LOCUM_API void locum_file_close(locum_file *file);
 
 // What the directory says, also for files that cannot be run. Zero or NULL: unknown / absent.
 typedef struct locum_file_info {
-    const char *path;          // first shard
-    const char *architecture;  // general.architecture
-    const char *name;          // general.name
-    const char *quantisation;  // e.g. "Q4_K 62 %, Q6_K 24 %, F32 14 %", by bytes
-    const char *tokenizer;     // e.g. "gpt2 / qwen2"
-    const char *unsupported;   // NULL: `run` can run it; else one sentence why not
+    const char *path;         // first shard
+    const char *architecture; // general.architecture
+    const char *name;         // general.name
+    const char *quantisation; // e.g. "Q4_K 62 %, Q6_K 24 %, F32 14 %", by bytes
+    const char *tokenizer;    // e.g. "gpt2 / qwen2"
+    const char *unsupported;  // NULL: `run` can run it; else one sentence why not
     uint32_t shards;
     uint32_t gguf_version;
     uint64_t file_bytes, tensors, unknown_tensors, metadata_count;
@@ -113,7 +118,8 @@ typedef struct locum_tensor_info {
     uint32_t shard;
     uint64_t offset; // absolute, within its shard
 } locum_tensor_info;
-LOCUM_API bool locum_file_get_tensor(const locum_file *file, uint64_t index, locum_tensor_info *out);
+LOCUM_API bool locum_file_get_tensor(const locum_file *file, uint64_t index,
+                                     locum_tensor_info *out);
 
 // Metadata value number `index` as text (arrays are shortened); false past the end.
 LOCUM_API bool locum_file_get_metadata(const locum_file *file, uint64_t index, const char **key,
@@ -126,8 +132,8 @@ typedef enum locum_io { LOCUM_IO_AUTO, LOCUM_IO_DIRECT, LOCUM_IO_BUFFERED } locu
 typedef enum locum_kv_type { LOCUM_KV_F16, LOCUM_KV_F32 } locum_kv_type;
 typedef enum locum_phase { LOCUM_PHASE_LOAD, LOCUM_PHASE_PROMPT, LOCUM_PHASE_ANSWER } locum_phase;
 
-#define LOCUM_MEMORY_AUTO UINT64_C(0)    // available memory and container limit, minus headroom
-#define LOCUM_MEMORY_ALL UINT64_MAX      // whatever holds the whole model
+#define LOCUM_MEMORY_AUTO UINT64_C(0) // available memory and container limit, minus headroom
+#define LOCUM_MEMORY_ALL  UINT64_MAX  // whatever holds the whole model
 
 // Return true to stop: the call then ends with LOCUM_E_CANCELLED.
 typedef bool (*locum_progress_fn)(void *user, locum_phase phase, uint64_t done, uint64_t total);
@@ -135,7 +141,8 @@ typedef bool (*locum_progress_fn)(void *user, locum_phase phase, uint64_t done, 
 typedef struct locum_options {
     uint32_t struct_size;
     uint32_t context; // tokens a session can hold; 0: min(trained, 4096)
-    uint64_t memory;  // one ceiling in bytes for weights, KV, scratch, slots and fixed; or LOCUM_MEMORY_*
+    uint64_t
+        memory; // one ceiling in bytes for weights, KV, scratch, slots and fixed; or LOCUM_MEMORY_*
     uint32_t threads; // 0: from affinity, quota and core kinds
     uint32_t chunk;   // prompt tokens a step, 0: chosen by the plan; never changes the answer
     locum_io io;
@@ -169,7 +176,8 @@ LOCUM_API locum_status locum_file_plan(const locum_file *file, const locum_optio
 typedef struct locum_tokenizer locum_tokenizer;
 typedef int32_t locum_token;
 
-LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, locum_tokenizer **out, locum_error *error);
+LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, locum_tokenizer **out,
+                                            locum_error *error);
 LOCUM_API void locum_tokenizer_close(locum_tokenizer *tokenizer);
 
 enum {
@@ -177,9 +185,9 @@ enum {
     LOCUM_TOKENIZE_BOS = 2,     // add BOS if the model wants one and the text did not begin with it
 };
 // Writes at most max ids and the full count to *count; a count above max means: call again with room.
-LOCUM_API locum_status locum_tokenize(const locum_tokenizer *tokenizer, const char *text, size_t size,
-                                      uint32_t flags, locum_token *ids, size_t max, size_t *count,
-                                      locum_error *error);
+LOCUM_API locum_status locum_tokenize(const locum_tokenizer *tokenizer, const char *text,
+                                      size_t size, uint32_t flags, locum_token *ids, size_t max,
+                                      size_t *count, locum_error *error);
 // Bytes of one token (not always whole UTF-8 characters). Control tokens give 0 bytes unless special.
 LOCUM_API size_t locum_token_bytes(const locum_tokenizer *tokenizer, locum_token id, bool special,
                                    const char **bytes);
@@ -200,7 +208,8 @@ LOCUM_API void locum_model_get_plan(const locum_model *model, locum_memory_plan 
 // One line for people: mode, budget, slots, kind of I/O, threads, instruction set.
 LOCUM_API const char *locum_model_summary(const locum_model *model);
 
-LOCUM_API locum_status locum_session_open(locum_model *model, locum_session **out, locum_error *error);
+LOCUM_API locum_status locum_session_open(locum_model *model, locum_session **out,
+                                          locum_error *error);
 LOCUM_API void locum_session_close(locum_session *session);
 LOCUM_API void locum_session_cancel(locum_session *session); // any thread, any time
 LOCUM_API void locum_session_reset(locum_session *session);  // forget all tokens
@@ -217,7 +226,7 @@ typedef struct locum_sampling {
 } locum_sampling;
 
 typedef enum locum_event_kind {
-    LOCUM_EVENT_TEXT,  // text/text_size: whole UTF-8 characters of the answer, invalid bytes as U+FFFD
+    LOCUM_EVENT_TEXT, // text/text_size: whole UTF-8 characters of the answer, invalid bytes as U+FFFD
     LOCUM_EVENT_TOKEN, // token, position
     LOCUM_EVENT_LOGITS // logits[vocabulary] of `position`, valid during the call only
 } locum_event_kind;
@@ -233,7 +242,11 @@ typedef struct locum_event {
 // Return true to stop after this event (not an error).
 typedef bool (*locum_event_fn)(void *user, const locum_event *event);
 
-typedef enum locum_logits { LOCUM_LOGITS_NONE, LOCUM_LOGITS_SAMPLED, LOCUM_LOGITS_ALL } locum_logits;
+typedef enum locum_logits {
+    LOCUM_LOGITS_NONE,
+    LOCUM_LOGITS_SAMPLED,
+    LOCUM_LOGITS_ALL
+} locum_logits;
 
 typedef struct locum_request {
     uint32_t struct_size;
@@ -250,7 +263,11 @@ typedef struct locum_request {
 } locum_request;
 LOCUM_API void locum_request_init(locum_request *request);
 
-typedef enum locum_finish { LOCUM_FINISH_END, LOCUM_FINISH_LENGTH, LOCUM_FINISH_STOPPED } locum_finish;
+typedef enum locum_finish {
+    LOCUM_FINISH_END,
+    LOCUM_FINISH_LENGTH,
+    LOCUM_FINISH_STOPPED
+} locum_finish;
 
 typedef struct locum_stats {
     uint64_t prompt_tokens, computed_tokens, generated_tokens;
@@ -272,7 +289,8 @@ LOCUM_API locum_status locum_generate(locum_session *session, const locum_reques
 typedef struct locum_setting {
     const char *name, *value, *source;
 } locum_setting;
-LOCUM_API bool locum_model_get_setting(const locum_model *model, uint32_t index, locum_setting *out);
+LOCUM_API bool locum_model_get_setting(const locum_model *model, uint32_t index,
+                                       locum_setting *out);
 
 #ifdef __cplusplus
 }

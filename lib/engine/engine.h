@@ -22,12 +22,13 @@ struct engine_methods {
     void (*get_plan)(const struct engine *engine, locum_memory_plan *out);
     const char *(*summary)(const struct engine *engine);
     bool (*get_setting)(const struct engine *engine, uint32_t index, locum_setting *out);
-    locum_status (*session_open)(struct engine *engine, struct engine_session **out, locum_error *error);
+    locum_status (*session_open)(struct engine *engine, struct engine_session **out,
+                                 locum_error *error);
     void (*session_close)(struct engine *engine, struct engine_session *session);
     void (*session_reset)(struct engine *engine, struct engine_session *session);
-    locum_status (*generate)(struct engine *engine, struct engine_session *session, const locum_request *request,
-                             const atomic_bool *cancel, locum_finish *finish, locum_stats *stats,
-                             locum_error *error);
+    locum_status (*generate)(struct engine *engine, struct engine_session *session,
+                             const locum_request *request, const atomic_bool *cancel,
+                             locum_finish *finish, locum_stats *stats, locum_error *error);
 };
 
 // Implementations embed this as their first member.
@@ -35,7 +36,7 @@ struct engine {
     const struct engine_methods *methods;
 };
 
-locum_status engine_native_open(const locum_file *file, const locum_options *options, struct engine **out,
-                                locum_error *error);
+locum_status engine_native_open(const locum_file *file, const locum_options *options,
+                                struct engine **out, locum_error *error);
 
 #endif

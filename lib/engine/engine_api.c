@@ -38,25 +38,29 @@ void locum_script_init(locum_script *script) {
     *script = (locum_script){.struct_size = sizeof *script, .piece_bytes = 1};
 }
 
-static locum_status read_options(const locum_options *given, locum_options *out, locum_error *error) {
+static locum_status read_options(const locum_options *given, locum_options *out,
+                                 locum_error *error) {
     locum_options_init(out);
     if (given) STATUS_TRY(engine_options_read(out, sizeof *out, given, "locum_options", error));
-    if (out->io > LOCUM_IO_BUFFERED) return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: io is %d", out->io);
+    if (out->io > LOCUM_IO_BUFFERED)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: io is %d", out->io);
     if (out->kv_type > LOCUM_KV_F32) {
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: kv_type is %d", out->kv_type);
     }
     return LOCUM_OK;
 }
 
-locum_status locum_file_plan(const locum_file *file, const locum_options *options, locum_memory_plan *out,
-                             locum_error *error) {
-    if (!file || !out) return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_plan: file or out is NULL");
+locum_status locum_file_plan(const locum_file *file, const locum_options *options,
+                             locum_memory_plan *out, locum_error *error) {
+    if (!file || !out)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_plan: file or out is NULL");
     locum_options ours;
     STATUS_TRY(read_options(options, &ours, error));
     struct engine_layout layout;
     STATUS_TRY(engine_layout_make(file, &ours, &layout, error));
     uint32_t logit_rows;
-    locum_status status = engine_memory_plan(&layout, file->info.path, &ours, out, &logit_rows, error);
+    locum_status status =
+        engine_memory_plan(&layout, file->info.path, &ours, out, &logit_rows, error);
     engine_layout_release(&layout);
     return status;
 }
@@ -72,9 +76,10 @@ static locum_status wrap(struct engine *engine, locum_model **out, locum_error *
     return LOCUM_OK;
 }
 
-locum_status locum_model_open(const locum_file *file, const locum_options *options, locum_model **out,
-                              locum_error *error) {
-    if (!file || !out) return status_fail(error, LOCUM_E_ARGUMENT, "locum_model_open: file or out is NULL");
+locum_status locum_model_open(const locum_file *file, const locum_options *options,
+                              locum_model **out, locum_error *error) {
+    if (!file || !out)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_model_open: file or out is NULL");
     *out = NULL;
     locum_options ours;
     STATUS_TRY(read_options(options, &ours, error));
@@ -83,8 +88,11 @@ locum_status locum_model_open(const locum_file *file, const locum_options *optio
     return wrap(engine, out, error);
 }
 
-locum_status locum_model_open_scripted(const locum_script *script, locum_model **out, locum_error *error) {
-    if (!script || !out) return status_fail(error, LOCUM_E_ARGUMENT, "locum_model_open_scripted: an argument is NULL");
+locum_status locum_model_open_scripted(const locum_script *script, locum_model **out,
+                                       locum_error *error) {
+    if (!script || !out)
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "locum_model_open_scripted: an argument is NULL");
     *out = NULL;
     locum_script ours;
     locum_script_init(&ours);
@@ -117,13 +125,15 @@ bool locum_model_get_setting(const locum_model *model, uint32_t index, locum_set
 }
 
 locum_status locum_session_open(locum_model *model, locum_session **out, locum_error *error) {
-    if (!model || !out) return status_fail(error, LOCUM_E_ARGUMENT, "locum_session_open: model or out is NULL");
+    if (!model || !out)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_session_open: model or out is NULL");
     *out = NULL;
     struct locum_session *session = heap_resize(NULL, sizeof *session);
     if (!session) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a session");
     session->model = model;
     atomic_init(&session->cancel, false);
-    locum_status status = model->engine->methods->session_open(model->engine, &session->session, error);
+    locum_status status =
+        model->engine->methods->session_open(model->engine, &session->session, error);
     if (status != LOCUM_OK) {
         heap_free(session);
         return status;
@@ -148,16 +158,19 @@ void locum_session_reset(locum_session *session) {
     engine->methods->session_reset(engine, session->session);
 }
 
-locum_status locum_generate(locum_session *session, const locum_request *request, locum_finish *finish,
-                            locum_stats *stats, locum_error *error) {
-    if (!session || !request) return status_fail(error, LOCUM_E_ARGUMENT, "locum_generate: an argument is NULL");
+locum_status locum_generate(locum_session *session, const locum_request *request,
+                            locum_finish *finish, locum_stats *stats, locum_error *error) {
+    if (!session || !request)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_generate: an argument is NULL");
     locum_request ours;
     locum_request_init(&ours);
     STATUS_TRY(engine_options_read(&ours, sizeof ours, request, "locum_request", error));
     struct engine *engine = session->model->engine;
     locum_finish ended = LOCUM_FINISH_END;
-    locum_status status = engine->methods->generate(engine, session->session, &ours, &session->cancel, &ended, stats, error);
-    atomic_store(&session->cancel, false); // a cancel counts for the request that runs, or for the next one
+    locum_status status = engine->methods->generate(engine, session->session, &ours,
+                                                    &session->cancel, &ended, stats, error);
+    atomic_store(&session->cancel,
+                 false); // a cancel counts for the request that runs, or for the next one
     if (status == LOCUM_OK && finish) *finish = ended;
     return status;
 }

@@ -11,7 +11,9 @@
 // ---- metadata -----------------------------------------------------------------------------------------
 static const char *text_of(const struct gguf_meta *meta, struct arena *arena, const char *key) {
     struct slice text;
-    if (gguf_meta_string_or(meta, key, slice_make(NULL, 0), &text, NULL) != LOCUM_OK || text.size == 0) return NULL;
+    if (gguf_meta_string_or(meta, key, slice_make(NULL, 0), &text, NULL) != LOCUM_OK ||
+        text.size == 0)
+        return NULL;
     return arena_copy_text(arena, text.data, text.size);
 }
 
@@ -20,7 +22,8 @@ static const char *text_of(const struct gguf_meta *meta, struct arena *arena, co
 static uint32_t number_of(const struct gguf_meta *meta, const char *key) {
     const struct gguf_value *value = gguf_meta_find(meta, key);
     uint64_t number;
-    if (!value || value->count == 0 || !gguf_value_u64(value, 0, &number) || number > UINT32_MAX) return 0;
+    if (!value || value->count == 0 || !gguf_value_u64(value, 0, &number) || number > UINT32_MAX)
+        return 0;
     return (uint32_t)number;
 }
 
@@ -37,7 +40,8 @@ static void read_metadata(const struct gguf_file *file, struct arena *arena, loc
     out->tokenizer = tokenizer_of(meta, arena);
     out->has_chat_template = gguf_meta_find(meta, "tokenizer.chat_template") != NULL;
     out->metadata_count = meta->count;
-    uint32_t blocks = number_of(meta, ".block_count"), predict = number_of(meta, ".nextn_predict_layers");
+    uint32_t blocks = number_of(meta, ".block_count"),
+             predict = number_of(meta, ".nextn_predict_layers");
     out->layers = predict < blocks ? blocks - predict : blocks;
     out->embedding = number_of(meta, ".embedding_length");
     out->context_trained = number_of(meta, ".context_length");
@@ -49,8 +53,9 @@ static void read_metadata(const struct gguf_file *file, struct arena *arena, loc
     out->experts = number_of(meta, ".expert_count");
     out->experts_used = number_of(meta, ".expert_used_count");
     const struct gguf_value *tokens = gguf_meta_find(meta, "tokenizer.ggml.tokens");
-    out->vocabulary = tokens && tokens->is_array && tokens->count <= LIMIT_VOCABULARY ? (uint32_t)tokens->count
-                                                                                     : number_of(meta, ".vocab_size");
+    out->vocabulary = tokens && tokens->is_array && tokens->count <= LIMIT_VOCABULARY
+                          ? (uint32_t)tokens->count
+                          : number_of(meta, ".vocab_size");
 }
 
 // ---- tensors --------------------------------------------------------------------------------------------
@@ -58,17 +63,19 @@ static void read_metadata(const struct gguf_file *file, struct arena *arena, loc
 static bool is_expert(const struct gguf_tensor *tensor, uint32_t *layer) {
     unsigned number, expert;
     char role[16], rest[8];
-    if (strncmp(tensor->name, "blk.", 4) != 0 || sscanf(tensor->name, "blk.%u.", &number) != 1) return false;
+    if (strncmp(tensor->name, "blk.", 4) != 0 || sscanf(tensor->name, "blk.%u.", &number) != 1)
+        return false;
     *layer = number;
-    bool single = sscanf(tensor->name, "blk.%u.ffn_%15[a-z].%u.%7s", &number, role, &expert, rest) == 4;
+    bool single =
+        sscanf(tensor->name, "blk.%u.ffn_%15[a-z].%u.%7s", &number, role, &expert, rest) == 4;
     size_t length = strlen(tensor->name);
     bool weight = length > 12 && strcmp(tensor->name + length - 12, "_exps.weight") == 0;
     return single || (weight && strstr(tensor->name, "ffn_") != NULL);
 }
 
 struct count {
-    uint64_t by_type[DTYPE_ID_MAX]; // bytes
-    uint64_t sized;                 // bytes of known types
+    uint64_t by_type[DTYPE_ID_MAX];      // bytes
+    uint64_t sized;                      // bytes of known types
     uint64_t layer_expert[LIMIT_LAYERS]; // bytes of one expert
     bool moe[LIMIT_LAYERS];
 };
@@ -104,7 +111,8 @@ static void count_tensors(const struct gguf_file *file, struct count *count, loc
     for (uint32_t i = 0; i < LIMIT_LAYERS; i++) {
         if (!count->moe[i]) continue;
         out->moe_layers++;
-        if (count->layer_expert[i] > out->expert_bytes_max) out->expert_bytes_max = count->layer_expert[i];
+        if (count->layer_expert[i] > out->expert_bytes_max)
+            out->expert_bytes_max = count->layer_expert[i];
         out->demand_bytes_per_token += count->layer_expert[i] * out->experts_used;
     }
 }
@@ -120,8 +128,9 @@ static const char *mix_of(struct count *count, struct arena *arena) {
         }
         if (count->by_type[best] == 0) break;
         double percent = 100.0 * (double)count->by_type[best] / (double)count->sized;
-        int written = snprintf(text + used, sizeof text - used, percent < 1 ? "%s%s %.1f %%" : "%s%s %.0f %%",
-                               used ? ", " : "", dtype_name(best), percent);
+        int written =
+            snprintf(text + used, sizeof text - used, percent < 1 ? "%s%s %.1f %%" : "%s%s %.0f %%",
+                     used ? ", " : "", dtype_name(best), percent);
         if (written < 0 || (size_t)written >= sizeof text - used) break;
         used += (size_t)written;
         count->by_type[best] = 0;
@@ -144,15 +153,17 @@ static void judge(const struct gguf_file *file, struct arena *arena, locum_file_
     arena_release(&scratch);
 }
 
-locum_status engine_describe(const struct gguf_file *file, struct arena *arena, locum_file_info *out,
-                             locum_error *error) {
-    *out = (locum_file_info){.shards = gguf_file_shard_count(file), .tensors = gguf_file_tensor_count(file)};
+locum_status engine_describe(const struct gguf_file *file, struct arena *arena,
+                             locum_file_info *out, locum_error *error) {
+    *out = (locum_file_info){.shards = gguf_file_shard_count(file),
+                             .tensors = gguf_file_tensor_count(file)};
     struct count *count = heap_resize(NULL, sizeof *count);
     if (!count) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to describe the file");
     memset(count, 0, sizeof *count);
     out->path = gguf_file_shard(file, 0)->path;
     out->gguf_version = gguf_file_shard(file, 0)->version;
-    for (uint32_t i = 0; i < out->shards; i++) out->file_bytes += gguf_file_shard(file, i)->size;
+    for (uint32_t i = 0; i < out->shards; i++)
+        out->file_bytes += gguf_file_shard(file, i)->size;
     read_metadata(file, arena, out);
     count_tensors(file, count, out);
     out->quantisation = mix_of(count, arena);

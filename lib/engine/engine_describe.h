@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "gguf/gguf_file.h"
 
-locum_status engine_describe(const struct gguf_file *file, struct arena *arena, locum_file_info *out,
-                             locum_error *error);
+locum_status engine_describe(const struct gguf_file *file, struct arena *arena,
+                             locum_file_info *out, locum_error *error);
 
 #endif

@@ -25,7 +25,8 @@ static locum_status name_types(struct locum_file *file, locum_error *error) {
 }
 
 locum_status locum_file_open(const char *path, locum_file **out, locum_error *error) {
-    if (!path || !out) return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_open: path or out is NULL");
+    if (!path || !out)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_open: path or out is NULL");
     *out = NULL;
     struct locum_file *file = heap_resize(NULL, sizeof *file);
     if (!file) return no_memory(error);

@@ -18,14 +18,14 @@ struct answer {
     struct sample_settings sampling;
     const atomic_bool *cancel;
     struct detokenizer text;
-    char *piece; // room for one token's text
-    bool *wants; // [chunk]: LOCUM_LOGITS_ALL
-    uint32_t *positions; // [chunk]
+    char *piece;           // room for one token's text
+    bool *wants;           // [chunk]: LOCUM_LOGITS_ALL
+    uint32_t *positions;   // [chunk]
     uint32_t first, count; // the step's tokens: position of the first, and how many
-    locum_token next; // drawn from the last row of logits
-    bool draw;        // draw from the step's last row
-    bool stopped;     // by the host's callback
-    locum_status status; // of drawing
+    locum_token next;      // drawn from the last row of logits
+    bool draw;             // draw from the step's last row
+    bool stopped;          // by the host's callback
+    locum_status status;   // of drawing
     locum_stats stats;
     struct store_stats before; // at the beginning of the request
     locum_error *error;
@@ -52,32 +52,41 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
     uint32_t vocabulary = a->native->layout.model.plan.vocabulary;
     a->stats.logits_hash = hash_row(a->stats.logits_hash, logits, vocabulary);
     if (a->request->logits != LOCUM_LOGITS_NONE) {
-        locum_event event = {.kind = LOCUM_EVENT_LOGITS, .position = a->first + index, .logits = logits,
+        locum_event event = {.kind = LOCUM_EVENT_LOGITS,
+                             .position = a->first + index,
+                             .logits = logits,
                              .vocabulary = vocabulary};
         emit(a, &event);
     }
     // With ALL every token of a step has a row; the answer continues the last one.
     if (!a->draw || index + 1 != a->count || a->status != LOCUM_OK) return;
     uint64_t start = clock_now_ns();
-    a->status = sampler_draw(a->native->sampler, &a->sampling, logits, a->first + index + 1, &a->next, a->error);
+    a->status = sampler_draw(a->native->sampler, &a->sampling, logits, a->first + index + 1,
+                             &a->next, a->error);
     a->stats.sample_s += (double)(clock_now_ns() - start) * 1e-9;
 }
 
 // ---- steps ------------------------------------------------------------------------------------------------
 // Compute `count` tokens that follow what the session has.
-static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count, enum store_phase phase,
-                         bool draw) {
+static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count,
+                         enum store_phase phase, bool draw) {
     struct engine_native *n = a->native;
     STATUS_TRY(session_reserve(a->session, a->session->count + count, a->error));
     struct exec_sequence sequence = session_sequence(a->session);
     a->first = a->session->count;
     a->count = count;
-    for (uint32_t i = 0; i < count; i++) a->positions[i] = a->first + i;
+    for (uint32_t i = 0; i < count; i++)
+        a->positions[i] = a->first + i;
     bool all = a->request->logits == LOCUM_LOGITS_ALL;
-    for (uint32_t i = 0; i < count; i++) a->wants[i] = all || (draw && i + 1 == count);
+    for (uint32_t i = 0; i < count; i++)
+        a->wants[i] = all || (draw && i + 1 == count);
     if (n->trace) engine_trace_step(n->trace, n->turns, phase, a->first);
-    struct exec_batch batch = {.count = count, .tokens = tokens, .positions = a->positions, .sequences = &sequence,
-                               .wants_logits = a->wants, .phase = phase};
+    struct exec_batch batch = {.count = count,
+                               .tokens = tokens,
+                               .positions = a->positions,
+                               .sequences = &sequence,
+                               .wants_logits = a->wants,
+                               .phase = phase};
     a->draw = draw;
     STATUS_TRY(exec_step(n->exec, &batch, a->cancel, on_logits, a, a->error));
     STATUS_TRY(a->status);
@@ -88,14 +97,16 @@ static locum_status step(struct answer *a, const locum_token *tokens, uint32_t c
 static locum_status read_prompt(struct answer *a) {
     const locum_request *r = a->request;
     struct engine_native *n = a->native;
-    uint32_t total = (uint32_t)r->prompt_count, done = session_keep_prefix(a->session, r->prompt, total);
+    uint32_t total = (uint32_t)r->prompt_count,
+             done = session_keep_prefix(a->session, r->prompt, total);
     a->stats.prompt_tokens = total;
     a->stats.computed_tokens = total - done;
     while (done < total && !a->stopped) {
         uint32_t count = total - done < n->plan.chunk ? total - done : n->plan.chunk;
         STATUS_TRY(step(a, r->prompt + done, count, STORE_PREFILL, done + count == total));
         done += count;
-        if (n->options.progress && n->options.progress(n->options.user, LOCUM_PHASE_PROMPT, done, total)) {
+        if (n->options.progress &&
+            n->options.progress(n->options.user, LOCUM_PHASE_PROMPT, done, total)) {
             return status_fail(a->error, LOCUM_E_CANCELLED, "the request was cancelled");
         }
     }
@@ -126,7 +137,8 @@ static locum_status answer_tokens(struct answer *a, locum_finish *finish) {
         }
         emit_token(a, token, a->session->count);
         if (a->stopped) break;
-        if (a->stats.generated_tokens == r->predict || a->session->count == a->session->context) return LOCUM_OK;
+        if (a->stats.generated_tokens == r->predict || a->session->count == a->session->context)
+            return LOCUM_OK;
         STATUS_TRY(step(a, &token, 1, STORE_DECODE, true));
     }
     if (a->stopped) *finish = LOCUM_FINISH_STOPPED;
@@ -164,18 +176,22 @@ static void account(struct answer *a, uint64_t start, uint64_t prompt_end, uint6
 }
 
 // ---- checks -------------------------------------------------------------------------------------------------
-static locum_status check(const struct engine_native *n, const locum_request *r, locum_error *error) {
+static locum_status check(const struct engine_native *n, const locum_request *r,
+                          locum_error *error) {
     if (!r->prompt || r->prompt_count == 0) {
-        return status_fail(error, LOCUM_E_ARGUMENT, "the prompt is empty: at least one token is needed");
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "the prompt is empty: at least one token is needed");
     }
     if (r->prompt_count > n->plan.context) {
-        return status_fail(error, LOCUM_E_CONTEXT, "the prompt has %zu tokens, the context holds %u", r->prompt_count,
+        return status_fail(error, LOCUM_E_CONTEXT,
+                           "the prompt has %zu tokens, the context holds %u", r->prompt_count,
                            n->plan.context);
     }
     uint32_t vocabulary = n->layout.model.plan.vocabulary;
     for (size_t i = 0; i < r->prompt_count; i++) {
         if (r->prompt[i] >= 0 && (uint32_t)r->prompt[i] < vocabulary) continue;
-        return status_fail(error, LOCUM_E_ARGUMENT, "token %zu of the prompt is %d; ids are 0 to %u", i, r->prompt[i],
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "token %zu of the prompt is %d; ids are 0 to %u", i, r->prompt[i],
                            vocabulary - 1);
     }
     return LOCUM_OK;
@@ -213,13 +229,17 @@ static locum_status run(struct answer *a, locum_finish *finish) {
     return LOCUM_OK;
 }
 
-locum_status engine_generate(struct engine *engine, struct engine_session *session, const locum_request *request,
-                             const atomic_bool *cancel, locum_finish *finish, locum_stats *stats,
-                             locum_error *error) {
+locum_status engine_generate(struct engine *engine, struct engine_session *session,
+                             const locum_request *request, const atomic_bool *cancel,
+                             locum_finish *finish, locum_stats *stats, locum_error *error) {
     struct engine_native *n = (struct engine_native *)engine;
     STATUS_TRY(check(n, request, error));
-    struct answer a = {.native = n, .session = session->session, .request = request, .cancel = cancel,
-                       .error = error, .stats = {.logits_hash = UINT64_C(0xcbf29ce484222325)}};
+    struct answer a = {.native = n,
+                       .session = session->session,
+                       .request = request,
+                       .cancel = cancel,
+                       .error = error,
+                       .stats = {.logits_hash = UINT64_C(0xcbf29ce484222325)}};
     STATUS_TRY(engine_sampling_resolve(&n->sampling, &request->sampling, &a.sampling, error));
     locum_status status = prepare(&a);
     if (status == LOCUM_OK) status = run(&a, finish);

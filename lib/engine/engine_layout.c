@@ -12,48 +12,58 @@
 // Buffers of reads in flight, their threads' stacks, the allocator's own rounding, callbacks of the host.
 enum { FIXED_REST = 2 << 20 };
 
-static locum_status choose_cpu(const locum_options *options, struct engine_layout *out, locum_error *error) {
+static locum_status choose_cpu(const locum_options *options, struct engine_layout *out,
+                               locum_error *error) {
     struct cpu_features features;
     cpu_features_detect(&features);
-    out->cpu = (struct kernels_cpu){.avx2 = features.avx2, .avxvnni = features.avxvnni, .avx512 = features.avx512,
+    out->cpu = (struct kernels_cpu){.avx2 = features.avx2,
+                                    .avxvnni = features.avxvnni,
+                                    .avx512 = features.avx512,
                                     .avx512vnni = features.avx512vnni};
     out->tier = kernels_best(&out->cpu);
     const char *name = options->cpu;
     if (!name || strcmp(name, "auto") == 0) return LOCUM_OK;
     if (!kernels_tier_parse(name, &out->tier)) {
-        return status_fail(error, LOCUM_E_ARGUMENT,
-                           "cpu '%s' is unknown; known are auto, ref, avx2, avxvnni, avx512 and avx512vnni", name);
+        return status_fail(
+            error, LOCUM_E_ARGUMENT,
+            "cpu '%s' is unknown; known are auto, ref, avx2, avxvnni, avx512 and avx512vnni", name);
     }
     struct kernels_table table;
     if (kernels_init(&table, out->tier, &out->cpu)) return LOCUM_OK;
-    return status_fail(error, LOCUM_E_ARGUMENT, "cpu '%s': this processor or this build does not have it", name);
+    return status_fail(error, LOCUM_E_ARGUMENT,
+                       "cpu '%s': this processor or this build does not have it", name);
 }
 
-static locum_status choose_threads(const locum_options *options, struct engine_layout *out, locum_error *error) {
+static locum_status choose_threads(const locum_options *options, struct engine_layout *out,
+                                   locum_error *error) {
     struct cpu_topology *topology = heap_resize(NULL, sizeof *topology);
     if (!topology) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory");
     cpu_topology_read("", NULL, topology);
-    out->cpus = topology->quota && topology->quota < topology->usable ? topology->quota : topology->usable;
+    out->cpus =
+        topology->quota && topology->quota < topology->usable ? topology->quota : topology->usable;
     out->threads = options->threads ? options->threads : topology->threads;
     heap_free(topology);
     if (options->threads > LIMIT_THREADS) {
-        return status_fail(error, LOCUM_E_ARGUMENT, "threads is %u; 1 to %d are possible", options->threads,
-                           LIMIT_THREADS);
+        return status_fail(error, LOCUM_E_ARGUMENT, "threads is %u; 1 to %d are possible",
+                           options->threads, LIMIT_THREADS);
     }
     if (out->threads > LIMIT_THREADS) out->threads = LIMIT_THREADS;
     return LOCUM_OK;
 }
 
-static locum_status open_tokenizer(const struct gguf_meta *meta, struct engine_layout *out, locum_error *error) {
+static locum_status open_tokenizer(const struct gguf_meta *meta, struct engine_layout *out,
+                                   locum_error *error) {
     struct slice model;
-    STATUS_TRY(gguf_meta_string_or(meta, "tokenizer.ggml.model", slice_text("none"), &model, error));
+    STATUS_TRY(
+        gguf_meta_string_or(meta, "tokenizer.ggml.model", slice_text("none"), &model, error));
     if (slice_is(model, "none") || slice_is(model, "no_vocab")) return LOCUM_OK; // ids only
     struct tokenizer_source source;
     STATUS_TRY(token_gguf_read(meta, &source, error));
     return tokenizer_open(&source, &out->arena, &out->tokenizer, error);
 }
 
-static void fill_segment(struct store_segment *segment, const struct plan_expert_matrix *matrix, uint32_t expert) {
+static void fill_segment(struct store_segment *segment, const struct plan_expert_matrix *matrix,
+                         uint32_t expert) {
     if (matrix->bytes == 0) return;
     struct plan_place place = matrix->place;
     if (matrix->each) {
@@ -67,12 +77,14 @@ static void fill_segment(struct store_segment *segment, const struct plan_expert
 static locum_status list_experts(struct engine_layout *out, locum_error *error) {
     const struct plan *plan = &out->model.plan;
     out->layers = arena_array(&out->arena, plan->layers, sizeof *out->layers);
-    if (!out->layers) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of experts");
+    if (!out->layers)
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of experts");
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         const struct plan_experts *set = &plan->experts[i];
         struct store_segment *segments =
             arena_array(&out->arena, (size_t)set->experts * STORE_SEGMENTS, sizeof *segments);
-        if (!segments) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of experts");
+        if (!segments)
+            return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of experts");
         for (uint32_t e = 0; e < set->experts; e++) {
             for (int m = 0; m < PLAN_EXPERT_MATRICES; m++) {
                 fill_segment(&segments[e * STORE_SEGMENTS + m], &set->matrix[m], e);
@@ -83,14 +95,15 @@ static locum_status list_experts(struct engine_layout *out, locum_error *error) 
     return LOCUM_OK;
 }
 
-static locum_status make(const struct locum_file *file, const locum_options *options, struct engine_layout *out,
-                         locum_error *error) {
+static locum_status make(const struct locum_file *file, const locum_options *options,
+                         struct engine_layout *out, locum_error *error) {
     STATUS_TRY(choose_cpu(options, out, error));
     STATUS_TRY(choose_threads(options, out, error));
     STATUS_TRY(model_build(file->gguf, &out->arena, &out->model, error));
     STATUS_TRY(open_tokenizer(gguf_file_meta(file->gguf), out, error));
     STATUS_TRY(exec_weights_plan(&out->model.plan, &out->arena, &out->weights, error));
-    STATUS_TRY(exec_kv_layout_make(&out->model.plan, options->kv_type == LOCUM_KV_F32, &out->arena, &out->kv, error));
+    STATUS_TRY(exec_kv_layout_make(&out->model.plan, options->kv_type == LOCUM_KV_F32, &out->arena,
+                                   &out->kv, error));
     STATUS_TRY(list_experts(out, error));
     out->header_bytes = gguf_file_memory(file->gguf) + file->arena.bytes;
     return LOCUM_OK;
@@ -115,7 +128,8 @@ bool engine_layout_has_experts(const struct engine_layout *layout) {
 }
 
 struct store_config engine_layout_store(const struct engine_layout *layout) {
-    return (struct store_config){.layers = layout->model.plan.layers, .layer = layout->layers, .io_uring = true};
+    return (struct store_config){
+        .layers = layout->model.plan.layers, .layer = layout->layers, .io_uring = true};
 }
 
 uint64_t engine_layout_fixed(const struct engine_layout *layout, uint32_t context) {

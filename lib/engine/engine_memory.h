@@ -14,8 +14,9 @@
 
 #include "engine/engine_layout.h"
 
-locum_status engine_memory_plan(const struct engine_layout *layout, const char *name, const locum_options *options,
-                                locum_memory_plan *out, uint32_t *logit_rows, locum_error *error);
+locum_status engine_memory_plan(const struct engine_layout *layout, const char *name,
+                                const locum_options *options, locum_memory_plan *out,
+                                uint32_t *logit_rows, locum_error *error);
 
 // Experts that exec holds and reads at once at the least: one is computed while the next is read.
 enum { ENGINE_HELD_EXPERTS = 2 };

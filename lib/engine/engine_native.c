@@ -12,13 +12,15 @@
 static void native_close(struct engine *base) {
     struct engine_native *n = (struct engine_native *)base;
     locum_error error;
-    if (engine_trace_close(n->trace, &error) != LOCUM_OK) log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
+    if (engine_trace_close(n->trace, &error) != LOCUM_OK)
+        log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
     exec_destroy(n->exec);
     store_destroy(n->store);
     exec_team_destroy(n->team);
     sampler_destroy(n->sampler);
     session_pool_release(&n->pool);
-    for (uint32_t i = 0; i < n->file_count; i++) file_close(n->files[i]);
+    for (uint32_t i = 0; i < n->file_count; i++)
+        file_close(n->files[i]);
     engine_layout_release(&n->layout);
     heap_free(n);
 }
@@ -43,7 +45,8 @@ static bool native_get_setting(const struct engine *base, uint32_t index, locum_
     return true;
 }
 
-static locum_status native_session_open(struct engine *base, struct engine_session **out, locum_error *error) {
+static locum_status native_session_open(struct engine *base, struct engine_session **out,
+                                        locum_error *error) {
     struct engine_native *n = (struct engine_native *)base;
     struct engine_session *session = heap_resize(NULL, sizeof *session);
     if (!session) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a session");
@@ -80,10 +83,12 @@ static const struct engine_methods native_methods = {
 };
 
 // ---- opening ------------------------------------------------------------------------------------------
-static locum_status open_files(struct engine_native *n, const struct gguf_file *gguf, locum_error *error) {
+static locum_status open_files(struct engine_native *n, const struct gguf_file *gguf,
+                               locum_error *error) {
     uint32_t count = gguf_file_shard_count(gguf);
     n->files = arena_array(&n->layout.arena, count, sizeof *n->files);
-    if (!n->files) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the list of files");
+    if (!n->files)
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the list of files");
     for (uint32_t i = 0; i < count; i++) {
         const char *path = gguf_file_shard(gguf, i)->path;
         STATUS_TRY(file_open(path, n->options.io != LOCUM_IO_BUFFERED, NULL, &n->files[i], error));
@@ -91,16 +96,20 @@ static locum_status open_files(struct engine_native *n, const struct gguf_file *
         const char *reason = file_buffered_reason(n->files[i]);
         if (!reason) continue;
         if (n->options.io == LOCUM_IO_DIRECT) {
-            return status_fail(error, LOCUM_E_UNSUPPORTED, "%s: direct reads were asked for, but %s", path, reason);
+            return status_fail(error, LOCUM_E_UNSUPPORTED,
+                               "%s: direct reads were asked for, but %s", path, reason);
         }
-        if (i == 0) log_write(&n->log, LOCUM_LOG_NOTICE, "%s is read through the page cache: %s", path, reason);
+        if (i == 0)
+            log_write(&n->log, LOCUM_LOG_NOTICE, "%s is read through the page cache: %s", path,
+                      reason);
     }
     return LOCUM_OK;
 }
 
 static bool load_progress(void *user, uint64_t done, uint64_t total) {
     struct engine_native *n = user;
-    return n->options.progress && n->options.progress(n->options.user, LOCUM_PHASE_LOAD, done, total);
+    return n->options.progress &&
+           n->options.progress(n->options.user, LOCUM_PHASE_LOAD, done, total);
 }
 
 static locum_status make_store(struct engine_native *n, locum_error *error) {
@@ -132,7 +141,8 @@ static locum_status make_exec(struct engine_native *n, locum_error *error) {
 static locum_status copy_text(struct engine_native *n, const char **text, locum_error *error) {
     if (!*text) return LOCUM_OK;
     *text = arena_copy_text(&n->layout.arena, *text, strlen(*text));
-    return *text ? LOCUM_OK : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the options");
+    return *text ? LOCUM_OK
+                 : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the options");
 }
 
 static const char *io_of(const struct engine_native *n) {
@@ -142,24 +152,29 @@ static const char *io_of(const struct engine_native *n) {
 
 // "streaming: budget 6.00 GiB = weights ... ; 2 threads, avx2, direct, io_uring"
 static locum_status summarise(struct engine_native *n, locum_error *error) {
-    char budget[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT], kv[ENGINE_SIZE_TEXT], slots[ENGINE_SIZE_TEXT];
+    char budget[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT], kv[ENGINE_SIZE_TEXT],
+        slots[ENGINE_SIZE_TEXT];
     char experts[ENGINE_SIZE_TEXT];
     const locum_memory_plan *p = &n->plan;
     struct arena *arena = &n->layout.arena;
-    const char *slots_text =
-        n->store ? arena_format(arena, ", slots %s for experts of %s", engine_size_text(p->slots, slots),
-                                engine_size_text(p->experts_total, experts))
-                 : "";
+    const char *slots_text = n->store ? arena_format(arena, ", slots %s for experts of %s",
+                                                     engine_size_text(p->slots, slots),
+                                                     engine_size_text(p->experts_total, experts))
+                                      : "";
     n->summary = arena_format(
         arena, "%s: budget %s (weights %s, KV of %u tokens %s%s); %u thread%s, %s, %s I/O",
-        p->streaming ? "streaming" : n->store ? "all experts in memory" : "dense model",
+        p->streaming ? "streaming"
+        : n->store   ? "all experts in memory"
+                     : "dense model",
         engine_size_text(p->budget, budget), engine_size_text(p->dense, dense), p->context,
-        engine_size_text(p->kv, kv), slots_text ? slots_text : "", p->threads, p->threads == 1 ? "" : "s",
-        kernels_tier_name(n->layout.tier), io_of(n));
-    return n->summary ? LOCUM_OK : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the summary");
+        engine_size_text(p->kv, kv), slots_text ? slots_text : "", p->threads,
+        p->threads == 1 ? "" : "s", kernels_tier_name(n->layout.tier), io_of(n));
+    return n->summary ? LOCUM_OK
+                      : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the summary");
 }
 
-static void add_setting(struct engine_native *n, const char *name, const char *source, const char *value) {
+static void add_setting(struct engine_native *n, const char *name, const char *source,
+                        const char *value) {
     if (value && n->setting_count < ENGINE_SETTINGS) {
         n->settings[n->setting_count++] = (locum_setting){name, value, source};
     }
@@ -171,25 +186,34 @@ static void list_settings(struct engine_native *n) {
     const struct engine_sampling *s = &n->sampling;
     struct arena *arena = &n->layout.arena;
     char budget[ENGINE_SIZE_TEXT];
-    const char *given = engine_source_name(ENGINE_FROM_CALLER), *usual = engine_source_name(ENGINE_FROM_DEFAULT);
+    const char *given = engine_source_name(ENGINE_FROM_CALLER),
+               *usual = engine_source_name(ENGINE_FROM_DEFAULT);
     add_setting(n, "memory", o->memory == LOCUM_MEMORY_AUTO ? usual : given,
                 arena_format(arena, "%s", engine_size_text(n->plan.budget, budget)));
     add_setting(n, "ctx", o->context ? given : usual, arena_format(arena, "%u", n->plan.context));
     add_setting(n, "chunk", o->chunk ? given : usual, arena_format(arena, "%u", n->plan.chunk));
-    add_setting(n, "threads", o->threads ? given : usual, arena_format(arena, "%u", n->plan.threads));
+    add_setting(n, "threads", o->threads ? given : usual,
+                arena_format(arena, "%u", n->plan.threads));
     add_setting(n, "io", o->io == LOCUM_IO_AUTO ? usual : given, io_names[o->io]);
-    add_setting(n, "kv-type", o->kv_type == LOCUM_KV_F16 ? usual : given, o->kv_type == LOCUM_KV_F16 ? "f16" : "f32");
-    add_setting(n, "cpu", o->cpu && strcmp(o->cpu, "auto") ? given : usual, kernels_tier_name(n->layout.tier));
-    add_setting(n, "temp", engine_source_name(s->temperature_source), arena_format(arena, "%g", (double)s->temperature));
-    add_setting(n, "top-k", engine_source_name(s->top_k_source), arena_format(arena, "%d", s->top_k));
-    add_setting(n, "top-p", engine_source_name(s->top_p_source), arena_format(arena, "%g", (double)s->top_p));
-    add_setting(n, "min-p", engine_source_name(s->min_p_source), arena_format(arena, "%g", (double)s->min_p));
+    add_setting(n, "kv-type", o->kv_type == LOCUM_KV_F16 ? usual : given,
+                o->kv_type == LOCUM_KV_F16 ? "f16" : "f32");
+    add_setting(n, "cpu", o->cpu && strcmp(o->cpu, "auto") ? given : usual,
+                kernels_tier_name(n->layout.tier));
+    add_setting(n, "temp", engine_source_name(s->temperature_source),
+                arena_format(arena, "%g", (double)s->temperature));
+    add_setting(n, "top-k", engine_source_name(s->top_k_source),
+                arena_format(arena, "%d", s->top_k));
+    add_setting(n, "top-p", engine_source_name(s->top_p_source),
+                arena_format(arena, "%g", (double)s->top_p));
+    add_setting(n, "min-p", engine_source_name(s->min_p_source),
+                arena_format(arena, "%g", (double)s->min_p));
 }
 
 static void notices(struct engine_native *n) {
     const struct model_params *params = &n->layout.model.params;
     if (n->plan.context > params->context) {
-        log_write(&n->log, LOCUM_LOG_WARN, "a context of %u tokens is more than the %u that the model was trained for",
+        log_write(&n->log, LOCUM_LOG_WARN,
+                  "a context of %u tokens is more than the %u that the model was trained for",
                   n->plan.context, params->context);
     }
     if (n->layout.model.unknown_tensors > 0) {
@@ -200,30 +224,35 @@ static void notices(struct engine_native *n) {
     if (notice) log_write(&n->log, LOCUM_LOG_WARN, "%s", notice);
 }
 
-static locum_status open_all(struct engine_native *n, const struct locum_file *file, locum_error *error) {
+static locum_status open_all(struct engine_native *n, const struct locum_file *file,
+                             locum_error *error) {
     STATUS_TRY(copy_text(n, &n->options.cpu, error));
     STATUS_TRY(copy_text(n, &n->options.trace_path, error));
     STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
-    STATUS_TRY(engine_memory_plan(&n->layout, file->info.path, &n->options, &n->plan, &n->logit_rows, error));
+    STATUS_TRY(engine_memory_plan(&n->layout, file->info.path, &n->options, &n->plan,
+                                  &n->logit_rows, error));
     n->tokenizer.tokenizer = n->layout.tokenizer;
     notices(n);
     kernels_init(&n->kernels, n->layout.tier, &n->layout.cpu);
     STATUS_TRY(open_files(n, file->gguf, error));
     if (n->options.trace_path) {
-        STATUS_TRY(engine_trace_open(n->options.trace_path, file->info.path, &n->layout, &n->trace, error));
+        STATUS_TRY(engine_trace_open(n->options.trace_path, file->info.path, &n->layout, &n->trace,
+                                     error));
     }
-    STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, n->files, load_progress, n, error));
+    STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, n->files, load_progress,
+                                 n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
     STATUS_TRY(make_exec(n, error));
-    STATUS_TRY(session_pool_init(&n->pool, &n->layout.kv, n->plan.context, &n->layout.arena, error));
+    STATUS_TRY(
+        session_pool_init(&n->pool, &n->layout.kv, n->plan.context, &n->layout.arena, error));
     STATUS_TRY(sampler_create(n->layout.model.plan.vocabulary, &n->kernels, &n->sampler, error));
     list_settings(n);
     return summarise(n, error);
 }
 
-locum_status engine_native_open(const locum_file *file, const locum_options *options, struct engine **out,
-                                locum_error *error) {
+locum_status engine_native_open(const locum_file *file, const locum_options *options,
+                                struct engine **out, locum_error *error) {
     uint64_t start = clock_now_ns();
     struct engine_native *n = heap_resize(NULL, sizeof *n);
     if (!n) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the model");

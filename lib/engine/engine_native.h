@@ -49,8 +49,8 @@ struct engine_session {
     struct session *session;
 };
 
-locum_status engine_generate(struct engine *engine, struct engine_session *session, const locum_request *request,
-                             const atomic_bool *cancel, locum_finish *finish, locum_stats *stats,
-                             locum_error *error);
+locum_status engine_generate(struct engine *engine, struct engine_session *session,
+                             const locum_request *request, const atomic_bool *cancel,
+                             locum_finish *finish, locum_stats *stats, locum_error *error);
 
 #endif

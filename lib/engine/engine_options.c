@@ -11,12 +11,14 @@ locum_status engine_options_read(void *ours, uint32_t bytes, const void *theirs,
     uint32_t size;
     memcpy(&size, theirs, sizeof size);
     if (size < sizeof size) {
-        return status_fail(error, LOCUM_E_ARGUMENT, "%s: struct_size is not set; call %s_init first", name, name);
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "%s: struct_size is not set; call %s_init first", name, name);
     }
     const uint8_t *raw = theirs;
     for (uint32_t i = bytes; i < size; i++) {
         if (raw[i] == 0) continue;
-        return status_fail(error, LOCUM_E_ARGUMENT, "%s: byte %u is set, but this version knows only %u bytes", name, i,
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "%s: byte %u is set, but this version knows only %u bytes", name, i,
                            bytes);
     }
     memcpy(ours, theirs, size < bytes ? size : bytes);
@@ -33,9 +35,11 @@ static enum engine_source source_of(const struct gguf_meta *meta, const char *ke
     return gguf_meta_find(meta, key) ? ENGINE_FROM_FILE : ENGINE_FROM_DEFAULT;
 }
 
-locum_status engine_sampling_read(const struct gguf_meta *meta, struct engine_sampling *out, locum_error *error) {
+locum_status engine_sampling_read(const struct gguf_meta *meta, struct engine_sampling *out,
+                                  locum_error *error) {
     int64_t top_k;
-    STATUS_TRY(gguf_meta_f32_or(meta, "general.sampling.temp", 0.8f, 0, 1e6f, &out->temperature, error));
+    STATUS_TRY(
+        gguf_meta_f32_or(meta, "general.sampling.temp", 0.8f, 0, 1e6f, &out->temperature, error));
     STATUS_TRY(gguf_meta_i64_or(meta, "general.sampling.top_k", 40, -1, INT32_MAX, &top_k, error));
     STATUS_TRY(gguf_meta_f32_or(meta, "general.sampling.top_p", 0.95f, 0, 1, &out->top_p, error));
     STATUS_TRY(gguf_meta_f32_or(meta, "general.sampling.min_p", 0.05f, 0, 1, &out->min_p, error));
@@ -49,11 +53,13 @@ locum_status engine_sampling_read(const struct gguf_meta *meta, struct engine_sa
 
 static locum_status check_range(float value, float most, const char *field, locum_error *error) {
     if (value <= most && !isnan(value)) return LOCUM_OK; // negative: not given
-    return status_fail(error, LOCUM_E_ARGUMENT, "%s is %g; 0 to %g is possible", field, (double)value, (double)most);
+    return status_fail(error, LOCUM_E_ARGUMENT, "%s is %g; 0 to %g is possible", field,
+                       (double)value, (double)most);
 }
 
-locum_status engine_sampling_resolve(const struct engine_sampling *defaults, const locum_sampling *given,
-                                     struct sample_settings *out, locum_error *error) {
+locum_status engine_sampling_resolve(const struct engine_sampling *defaults,
+                                     const locum_sampling *given, struct sample_settings *out,
+                                     locum_error *error) {
     STATUS_TRY(check_range(given->temperature, 1e6f, "temperature", error));
     STATUS_TRY(check_range(given->top_p, 1, "top_p", error));
     STATUS_TRY(check_range(given->min_p, 1, "min_p", error));

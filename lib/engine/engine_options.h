@@ -27,10 +27,12 @@ struct engine_sampling {
     int32_t top_k;
     enum engine_source temperature_source, top_p_source, min_p_source, top_k_source;
 };
-locum_status engine_sampling_read(const struct gguf_meta *meta, struct engine_sampling *out, locum_error *error);
+locum_status engine_sampling_read(const struct gguf_meta *meta, struct engine_sampling *out,
+                                  locum_error *error);
 
 // What a request asks for, over those defaults. Out-of-range values are errors that name the field.
-locum_status engine_sampling_resolve(const struct engine_sampling *defaults, const locum_sampling *given,
-                                     struct sample_settings *out, locum_error *error);
+locum_status engine_sampling_resolve(const struct engine_sampling *defaults,
+                                     const locum_sampling *given, struct sample_settings *out,
+                                     locum_error *error);
 
 #endif

@@ -46,7 +46,8 @@ static bool scripted_get_setting(const struct engine *base, uint32_t index, locu
     return false;
 }
 
-static locum_status scripted_session_open(struct engine *base, struct engine_session **out, locum_error *error) {
+static locum_status scripted_session_open(struct engine *base, struct engine_session **out,
+                                          locum_error *error) {
     (void)base;
     struct engine_session *session = heap_resize(NULL, sizeof *session);
     if (!session) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a session");
@@ -66,10 +67,12 @@ static void scripted_session_reset(struct engine *base, struct engine_session *s
 }
 
 // One piece: its bytes as tokens, then as text. true: the host wants to stop.
-static bool emit_piece(const locum_request *request, const char *text, size_t size, uint32_t position) {
+static bool emit_piece(const locum_request *request, const char *text, size_t size,
+                       uint32_t position) {
     if (!request->event) return false;
     for (size_t i = 0; i < size; i++) {
-        locum_event token = {.kind = LOCUM_EVENT_TOKEN, .token = (unsigned char)text[i],
+        locum_event token = {.kind = LOCUM_EVENT_TOKEN,
+                             .token = (unsigned char)text[i],
                              .position = position + (uint32_t)i};
         if (request->event(request->user, &token)) return true;
     }
@@ -78,12 +81,14 @@ static bool emit_piece(const locum_request *request, const char *text, size_t si
 }
 
 static locum_status scripted_generate(struct engine *base, struct engine_session *session,
-                                      const locum_request *request, const atomic_bool *cancel, locum_finish *finish,
-                                      locum_stats *stats, locum_error *error) {
+                                      const locum_request *request, const atomic_bool *cancel,
+                                      locum_finish *finish, locum_stats *stats,
+                                      locum_error *error) {
     struct scripted *s = (struct scripted *)base;
     if (request->prompt_count > s->context) {
-        return status_fail(error, LOCUM_E_CONTEXT, "the prompt has %zu tokens, the context holds %u",
-                           request->prompt_count, s->context);
+        return status_fail(error, LOCUM_E_CONTEXT,
+                           "the prompt has %zu tokens, the context holds %u", request->prompt_count,
+                           s->context);
     }
     const char *answer = s->answers[s->next];
     s->next = (s->next + 1) % s->count;
@@ -94,16 +99,19 @@ static locum_status scripted_generate(struct engine *base, struct engine_session
     *finish = most < size ? LOCUM_FINISH_LENGTH : LOCUM_FINISH_END;
     size_t done = 0;
     while (done < most) {
-        if (atomic_load(cancel)) return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
+        if (atomic_load(cancel))
+            return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
         size_t piece = most - done < s->piece ? most - done : s->piece;
-        bool stop = emit_piece(request, answer + done, piece, (uint32_t)(request->prompt_count + done));
+        bool stop =
+            emit_piece(request, answer + done, piece, (uint32_t)(request->prompt_count + done));
         done += piece;
         if (!stop) continue;
         *finish = LOCUM_FINISH_STOPPED;
         break;
     }
     if (stats) {
-        *stats = (locum_stats){.prompt_tokens = request->prompt_count, .computed_tokens = request->prompt_count,
+        *stats = (locum_stats){.prompt_tokens = request->prompt_count,
+                               .computed_tokens = request->prompt_count,
                                .generated_tokens = done};
     }
     return LOCUM_OK;
@@ -121,22 +129,28 @@ static const struct engine_methods scripted_methods = {
     .generate = scripted_generate,
 };
 
-static locum_status copy_answers(struct scripted *s, const locum_script *script, locum_error *error) {
+static locum_status copy_answers(struct scripted *s, const locum_script *script,
+                                 locum_error *error) {
     s->answers = arena_array(&s->arena, script->answer_count, sizeof *s->answers);
     for (uint32_t i = 0; s->answers && i < script->answer_count; i++) {
         s->answers[i] = arena_copy_text(&s->arena, script->answers[i], strlen(script->answers[i]));
         if (!s->answers[i]) s->answers = NULL;
     }
-    return s->answers ? LOCUM_OK : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
+    return s->answers ? LOCUM_OK
+                      : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
 }
 
-locum_status engine_scripted_open(const locum_script *script, struct engine **out, locum_error *error) {
+locum_status engine_scripted_open(const locum_script *script, struct engine **out,
+                                  locum_error *error) {
     if (!script->answers || script->answer_count == 0 || script->piece_bytes == 0) {
-        return status_fail(error, LOCUM_E_ARGUMENT, "locum_script: answers and piece_bytes must be given");
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "locum_script: answers and piece_bytes must be given");
     }
     struct scripted *s = heap_resize(NULL, sizeof *s);
     if (!s) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
-    *s = (struct scripted){.base = {&scripted_methods}, .count = script->answer_count, .piece = script->piece_bytes,
+    *s = (struct scripted){.base = {&scripted_methods},
+                           .count = script->answer_count,
+                           .piece = script->piece_bytes,
                            .context = script->context ? script->context : CONTEXT_DEFAULT};
     arena_init(&s->arena, 0);
     locum_status status = copy_answers(s, script, error);

@@ -12,6 +12,7 @@
 
 #include <locum/locum_experimental.h>
 
-locum_status engine_scripted_open(const locum_script *script, struct engine **out, locum_error *error);
+locum_status engine_scripted_open(const locum_script *script, struct engine **out,
+                                  locum_error *error);
 
 #endif

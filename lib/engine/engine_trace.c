@@ -21,10 +21,12 @@ struct engine_trace {
 
 static void flush(struct engine_trace *trace) {
     if (trace->rows.failed && trace->status == LOCUM_OK) {
-        trace->status = status_fail(&trace->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the routing trace");
+        trace->status =
+            status_fail(&trace->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the routing trace");
     }
     if (trace->status == LOCUM_OK) {
-        trace->status = file_write_bytes(trace->file, trace->rows.data, trace->rows.size, &trace->error);
+        trace->status =
+            file_write_bytes(trace->file, trace->rows.data, trace->rows.size, &trace->error);
     }
     trace->rows.size = 0;
 }
@@ -35,27 +37,33 @@ static uint64_t dense_bytes(const struct plan *plan, uint32_t layer) {
     int length = snprintf(prefix, sizeof prefix, "blk.%u.", layer);
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < plan->n_weights; i++) {
-        if (strncmp(plan->weights[i].name, prefix, (size_t)length) == 0) bytes += plan->weights[i].bytes;
+        if (strncmp(plan->weights[i].name, prefix, (size_t)length) == 0)
+            bytes += plan->weights[i].bytes;
     }
     return bytes;
 }
 
-static void write_head(struct engine_trace *trace, const char *model, const struct engine_layout *layout) {
+static void write_head(struct engine_trace *trace, const char *model,
+                       const struct engine_layout *layout) {
     const struct plan *plan = trace->plan;
     const struct model_params *params = &layout->model.params;
-    buffer_format(&trace->rows, "# route_trace v1\n# model=%s arch=%s n_layer=%u n_expert=%u n_expert_used=%u\n", model,
-                  layout->model.architecture, plan->layers, params->experts, params->experts_used);
+    buffer_format(&trace->rows,
+                  "# route_trace v1\n# model=%s arch=%s n_layer=%u n_expert=%u n_expert_used=%u\n",
+                  model, layout->model.architecture, plan->layers, params->experts,
+                  params->experts_used);
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         const struct plan_experts *set = &plan->experts[i];
         buffer_format(&trace->rows, "# layer=%u expert_bytes=%llu dense_bytes=%llu\n", set->layer,
                       (unsigned long long)plan_expert_bytes(set),
                       (unsigned long long)dense_bytes(plan, set->layer));
     }
-    buffer_append_text(&trace->rows, "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n");
+    buffer_append_text(&trace->rows,
+                       "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n");
 }
 
-locum_status engine_trace_open(const char *path, const char *model, const struct engine_layout *layout,
-                               struct engine_trace **out, locum_error *error) {
+locum_status engine_trace_open(const char *path, const char *model,
+                               const struct engine_layout *layout, struct engine_trace **out,
+                               locum_error *error) {
     struct engine_trace *trace = heap_resize(NULL, sizeof *trace);
     if (!trace) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the routing trace");
     memset(trace, 0, sizeof *trace);
@@ -71,7 +79,8 @@ locum_status engine_trace_open(const char *path, const char *model, const struct
     return LOCUM_OK;
 }
 
-void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase, uint32_t first_position) {
+void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase,
+                       uint32_t first_position) {
     trace->turn = turn;
     trace->phase = phase;
     trace->first_position = first_position;
@@ -84,18 +93,21 @@ static uint64_t bytes_of(const struct plan *plan, uint32_t layer) {
     return 0;
 }
 
-void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t used, const uint32_t *ids,
-                        const float *weights, const uint32_t *rank, const bool *resident) {
+void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t used,
+                        const uint32_t *ids, const float *weights, const uint32_t *rank,
+                        const bool *resident) {
     struct engine_trace *trace = user;
     uint64_t bytes = bytes_of(trace->plan, layer);
     if (token == 0) memset(trace->charged, 0, sizeof trace->charged);
     for (uint32_t slot = 0; slot < used; slot++) {
         uint32_t i = 0;
-        while (rank[i] != slot) i++;
+        while (rank[i] != slot)
+            i++;
         bool read = !resident[i] && !trace->charged[ids[i]];
         if (read) trace->charged[ids[i]] = true;
-        buffer_format(&trace->rows, "%u,%d,%u,%u,%u,%u,%.6g,%d,%llu\n", trace->turn, trace->phase == STORE_DECODE,
-                      trace->first_position + token, layer, slot, ids[i], (double)weights[i], resident[i],
+        buffer_format(&trace->rows, "%u,%d,%u,%u,%u,%u,%.6g,%d,%llu\n", trace->turn,
+                      trace->phase == STORE_DECODE, trace->first_position + token, layer, slot,
+                      ids[i], (double)weights[i], resident[i],
                       (unsigned long long)(read ? bytes : 0));
     }
     if (trace->rows.size > 1 << 16) flush(trace);

@@ -23,13 +23,16 @@
 
 struct engine_trace;
 
-locum_status engine_trace_open(const char *path, const char *model, const struct engine_layout *layout,
-                               struct engine_trace **out, locum_error *error);
+locum_status engine_trace_open(const char *path, const char *model,
+                               const struct engine_layout *layout, struct engine_trace **out,
+                               locum_error *error);
 // Which tokens the next step has.
-void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase, uint32_t first_position);
+void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase,
+                       uint32_t first_position);
 // exec_trace_fn
-void engine_trace_write(void *trace, uint32_t layer, uint32_t token, uint32_t used, const uint32_t *ids,
-                        const float *weights, const uint32_t *rank, const bool *resident);
+void engine_trace_write(void *trace, uint32_t layer, uint32_t token, uint32_t used,
+                        const uint32_t *ids, const float *weights, const uint32_t *rank,
+                        const bool *resident);
 // The file appears whole, or not at all after an error.
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error);
 

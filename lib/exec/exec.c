@@ -13,13 +13,13 @@
 #include <stdio.h>
 
 static const exec_op_fn operations[PLAN_KIND_COUNT] = {
-    [PLAN_EMBED] = exec_op_embed,         [PLAN_NORM] = exec_op_norm,
-    [PLAN_MATMUL] = exec_op_matmul,       [PLAN_ROPE] = exec_op_rope,
-    [PLAN_KV_WRITE] = exec_op_kv_write,   [PLAN_ATTENTION] = exec_op_attention,
-    [PLAN_ADD] = exec_op_add,             [PLAN_SCALE] = exec_op_scale,
-    [PLAN_ACTIVATE] = exec_op_activate,   [PLAN_ROUTER] = exec_op_router,
-    [PLAN_EXPERTS] = exec_op_experts,     [PLAN_ROW_GATE] = exec_op_row_gate,
-    [PLAN_GATHER] = exec_op_gather,       [PLAN_SOFTCAP] = exec_op_softcap,
+    [PLAN_EMBED] = exec_op_embed,       [PLAN_NORM] = exec_op_norm,
+    [PLAN_MATMUL] = exec_op_matmul,     [PLAN_ROPE] = exec_op_rope,
+    [PLAN_KV_WRITE] = exec_op_kv_write, [PLAN_ATTENTION] = exec_op_attention,
+    [PLAN_ADD] = exec_op_add,           [PLAN_SCALE] = exec_op_scale,
+    [PLAN_ACTIVATE] = exec_op_activate, [PLAN_ROUTER] = exec_op_router,
+    [PLAN_EXPERTS] = exec_op_experts,   [PLAN_ROW_GATE] = exec_op_row_gate,
+    [PLAN_GATHER] = exec_op_gather,     [PLAN_SOFTCAP] = exec_op_softcap,
 };
 
 void exec_fail(struct exec *exec, locum_status status, const char *format, ...) {
@@ -33,10 +33,11 @@ void exec_fail(struct exec *exec, locum_status status, const char *format, ...) 
 
 void exec_fail_numeric(struct exec *exec, const struct plan_op *op) {
     if (op->layer == PLAN_NONE) {
-        exec_fail(exec, LOCUM_E_NUMERIC, "operation '%s' met a value that is not finite", plan_kind_name(op->kind));
-    } else {
-        exec_fail(exec, LOCUM_E_NUMERIC, "layer %u: operation '%s' met a value that is not finite", op->layer,
+        exec_fail(exec, LOCUM_E_NUMERIC, "operation '%s' met a value that is not finite",
                   plan_kind_name(op->kind));
+    } else {
+        exec_fail(exec, LOCUM_E_NUMERIC, "layer %u: operation '%s' met a value that is not finite",
+                  op->layer, plan_kind_name(op->kind));
     }
 }
 
@@ -57,7 +58,8 @@ static void mark(struct exec_op *info, uint32_t held[EXEC_ACTS], uint32_t dtype,
 static void analyse(struct exec *exec) {
     const struct plan *plan = exec->config.plan;
     uint32_t held[EXEC_ACTS];
-    for (int i = 0; i < EXEC_ACTS; i++) held[i] = PLAN_NONE;
+    for (int i = 0; i < EXEC_ACTS; i++)
+        held[i] = PLAN_NONE;
     for (uint32_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
         struct exec_op *info = &exec->ops[i];
@@ -84,7 +86,8 @@ static void prepare_rope(struct exec *exec) {
     }
 }
 
-uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows, uint32_t threads) {
+uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows,
+                              uint32_t threads) {
     struct exec exec = {.config = {.plan = plan, .chunk = chunk, .logit_rows = logit_rows}};
     return exec_workspace_place(&exec, NULL, threads) + sizeof exec;
 }
@@ -135,7 +138,8 @@ static locum_status run(struct exec *exec, uint32_t begin, uint32_t end, const a
     exec->status = LOCUM_OK;
     exec_team_run(exec->config.team, walk, exec, cancel);
     if (exec->status != LOCUM_OK) return status_fail(error, exec->status, "%s", exec->error.text);
-    if (exec_team_cancelled(exec->config.team)) return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
+    if (exec_team_cancelled(exec->config.team))
+        return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
     return LOCUM_OK;
 }
 
@@ -144,8 +148,8 @@ static void rotate_tables(struct exec *exec) {
     for (uint32_t t = 0; t < plan->n_ropes; t++) {
         uint32_t n_rot = plan->ropes[t].rope.n_rot;
         for (uint32_t i = 0; i < exec->batch->count; i++) {
-            kernels_rope_row(exec->rope_rows[t] + (size_t)i * n_rot, exec->rope_theta[t], exec->rope_magnitude[t],
-                             n_rot / 2, exec->batch->positions[i]);
+            kernels_rope_row(exec->rope_rows[t] + (size_t)i * n_rot, exec->rope_theta[t],
+                             exec->rope_magnitude[t], n_rot / 2, exec->batch->positions[i]);
         }
     }
 }

@@ -22,8 +22,9 @@
 
 // The routing of one token in one layer, as it was decided. resident[i]: the expert was in memory before
 // the layer began.
-typedef void (*exec_trace_fn)(void *user, uint32_t layer, uint32_t token, uint32_t used, const uint32_t *ids,
-                              const float *weights, const uint32_t *rank, const bool *resident);
+typedef void (*exec_trace_fn)(void *user, uint32_t layer, uint32_t token, uint32_t used,
+                              const uint32_t *ids, const float *weights, const uint32_t *rank,
+                              const bool *resident);
 
 struct exec_config {
     const struct plan *plan;
@@ -39,7 +40,8 @@ struct exec_config {
 };
 
 // Bytes of workspace that exec_create takes, for the memory plan.
-uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows, uint32_t threads);
+uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows,
+                              uint32_t threads);
 
 struct exec;
 locum_status exec_create(const struct exec_config *config, struct exec **out, locum_error *error);
@@ -48,11 +50,12 @@ void exec_destroy(struct exec *exec); // NULL is fine
 struct exec_batch {
     uint32_t count;            // 1..chunk tokens
     const locum_token *tokens; // ids below the vocabulary
-    const uint32_t *positions; // of each in its sequence; a sequence's tokens come in ascending order
-    const uint32_t *sequence;  // of each: index into sequences; NULL: all 0
+    const uint32_t
+        *positions; // of each in its sequence; a sequence's tokens come in ascending order
+    const uint32_t *sequence;              // of each: index into sequences; NULL: all 0
     const struct exec_sequence *sequences; // pages must cover every position
-    const bool *wants_logits;  // of each; NULL: only the last token
-    enum store_phase phase;    // for the store's statistics
+    const bool *wants_logits;              // of each; NULL: only the last token
+    enum store_phase phase;                // for the store's statistics
 };
 // One row of logits, of the batch's token `index`; valid during the call.
 typedef void (*exec_logits_fn)(void *user, uint32_t index, const float *logits);

@@ -15,7 +15,8 @@ static void write_rows(const struct exec *exec, uint8_t *out, const float *in, s
     }
 }
 
-bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info) {
     (void)worker, (void)info;
     const struct plan *plan = exec->config.plan;
     const struct exec_kv_layout *kv = exec->config.kv;
@@ -28,9 +29,11 @@ bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *
         size_t row = position % EXEC_KV_PAGE_POSITIONS;
         const float *k = exec_row(exec, op->in, i), *v = exec_row(exec, op->in2, i);
         for (uint32_t h = 0; h < c->heads_kv; h++) {
-            write_rows(exec, exec_kv_keys(kv, plan, page, cache, h) + row * c->head_size_k * element,
+            write_rows(exec,
+                       exec_kv_keys(kv, plan, page, cache, h) + row * c->head_size_k * element,
                        k + (size_t)h * c->head_size_k, c->head_size_k);
-            write_rows(exec, exec_kv_values(kv, plan, page, cache, h) + row * c->head_size_v * element,
+            write_rows(exec,
+                       exec_kv_values(kv, plan, page, cache, h) + row * c->head_size_v * element,
                        v + (size_t)h * c->head_size_v, c->head_size_v);
         }
     }
@@ -45,14 +48,16 @@ static struct running running_at(float *scratch, size_t heads) {
     return (struct running){scratch, scratch + heads, scratch + 2 * heads};
 }
 
-static void finish(const struct exec *exec, const struct running *r, float *out, size_t heads, size_t size) {
+static void finish(const struct exec *exec, const struct running *r, float *out, size_t heads,
+                   size_t size) {
     for (size_t h = 0; h < heads; h++) {
         exec->config.kernels->scale(out + h * size, r->o + h * size, 1.0f / r->l[h], size);
     }
 }
 
 // One token, one KV head, all its query heads.
-static void attend(struct exec *exec, const struct plan_op *op, size_t token, uint32_t head, float *scratch) {
+static void attend(struct exec *exec, const struct plan_op *op, size_t token, uint32_t head,
+                   float *scratch) {
     const struct plan *plan = exec->config.plan;
     const struct kernels_table *kernels = exec->config.kernels;
     const struct exec_kv_layout *kv = exec->config.kv;
@@ -89,10 +94,12 @@ static void attend(struct exec *exec, const struct plan_op *op, size_t token, ui
                                   block.o + h * size_v, size_v);
         }
     }
-    finish(exec, &sum, exec_row(exec, op->out, token) + (size_t)head * group * size_v, group, size_v);
+    finish(exec, &sum, exec_row(exec, op->out, token) + (size_t)head * group * size_v, group,
+           size_v);
 }
 
-bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                       const struct exec_op *info) {
     (void)info;
     uint32_t heads_kv = exec->config.plan->caches[op->u.attention.cache].heads_kv;
     float *scratch = exec->attention + (size_t)worker * exec->attention_floats;
@@ -107,13 +114,14 @@ locum_status exec_kv_layout_make(const struct plan *plan, bool f32, struct arena
                                  struct exec_kv_layout *out, locum_error *error) {
     *out = (struct exec_kv_layout){.f32 = f32};
     out->offset = arena_array(arena, plan->n_caches, sizeof *out->offset);
-    if (!out->offset) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the KV layout");
+    if (!out->offset)
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the KV layout");
     for (uint32_t i = 0; i < plan->n_caches; i++) {
         const struct plan_cache *c = &plan->caches[i];
         out->offset[i] = out->page_bytes;
         // a multiple of 64, as there are 64 positions
-        out->page_bytes += (uint64_t)EXEC_KV_PAGE_POSITIONS * c->heads_kv * (c->head_size_k + c->head_size_v) *
-                           (f32 ? 4 : 2);
+        out->page_bytes += (uint64_t)EXEC_KV_PAGE_POSITIONS * c->heads_kv *
+                           (c->head_size_k + c->head_size_v) * (f32 ? 4 : 2);
     }
     return LOCUM_OK;
 }

@@ -23,7 +23,8 @@
 
 enum { TILE_ROWS = 32, COLUMN_GRAIN = 64 };
 
-bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info) {
     (void)info;
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_moe *moe = &exec->moe;
@@ -32,8 +33,8 @@ bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op
     float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
     for (size_t i, end; exec_team_take(exec->config.team, exec->rows, 1, &i, &end);) {
         size_t at = i * set->used;
-        if (!kernels_route_select(&route, exec_row(exec, op->in, i), scratch, moe->ids + at, moe->weights + at,
-                                  moe->rank + at)) {
+        if (!kernels_route_select(&route, exec_row(exec, op->in, i), scratch, moe->ids + at,
+                                  moe->weights + at, moe->rank + at)) {
             exec_fail_numeric(exec, op);
             break;
         }
@@ -46,7 +47,8 @@ static void sort_by_expert(struct exec *exec, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
     uint32_t choices = exec->rows * set->used;
     memset(moe->first, 0, (set->experts + 1) * sizeof *moe->first);
-    for (uint32_t i = 0; i < choices; i++) moe->first[moe->ids[i] + 1]++;
+    for (uint32_t i = 0; i < choices; i++)
+        moe->first[moe->ids[i] + 1]++;
     moe->distinct_count = 0;
     for (uint32_t e = 0; e < set->experts; e++) {
         if (moe->first[e + 1] > 0) moe->distinct[moe->distinct_count++] = e;
@@ -71,7 +73,8 @@ static void trace(struct exec *exec, const struct plan_experts *set) {
             moe->resident[j] = store_resident(exec->config.store, set->layer, ids[j]);
         }
         exec->config.trace(exec->config.trace_user, set->layer, i, set->used, ids,
-                           moe->weights + (size_t)i * set->used, moe->rank + (size_t)i * set->used, moe->resident);
+                           moe->weights + (size_t)i * set->used, moe->rank + (size_t)i * set->used,
+                           moe->resident);
     }
 }
 
@@ -82,14 +85,16 @@ static void begin(struct exec *exec, const struct plan_experts *set) {
     sort_by_expert(exec, set);
     trace(exec, set);
     locum_error error;
-    locum_status status = store_begin(exec->config.store, set->layer, moe->distinct, moe->distinct_count,
-                                      moe->arrival ? STORE_ANY : STORE_ASCENDING, exec->batch->phase, &error);
+    locum_status status =
+        store_begin(exec->config.store, set->layer, moe->distinct, moe->distinct_count,
+                    moe->arrival ? STORE_ANY : STORE_ASCENDING, exec->batch->phase, &error);
     if (status != LOCUM_OK) exec_fail(exec, status, "%s", error.text);
 }
 
 static void give_back(struct exec *exec) {
     struct exec_moe *moe = &exec->moe;
-    for (uint32_t i = 0; i < moe->ready_count; i++) store_done(exec->config.store, moe->ready[i].expert.slot);
+    for (uint32_t i = 0; i < moe->ready_count; i++)
+        store_done(exec->config.store, moe->ready[i].expert.slot);
     moe->ready_count = 0;
     moe->rows = 0;
 }
@@ -107,7 +112,8 @@ static void take_ready(struct exec *exec) {
         struct exec_ready *ready = &moe->ready[moe->ready_count];
         bool got;
         locum_error error;
-        locum_status status = store_take(exec->config.store, moe->ready_count == 0, &ready->expert, &got, &error);
+        locum_status status =
+            store_take(exec->config.store, moe->ready_count == 0, &ready->expert, &got, &error);
         if (status != LOCUM_OK) {
             exec_fail(exec, status, "%s", error.text);
             return;
@@ -141,8 +147,8 @@ static size_t tile_count(const struct exec_moe *moe, size_t rows) {
     return moe->ready_count * ((rows + TILE_ROWS - 1) / TILE_ROWS);
 }
 
-static void multiply_in(struct exec *exec, const struct plan_experts *set, int which, const struct exec_ready *ready,
-                        size_t begin_row, size_t end_row) {
+static void multiply_in(struct exec *exec, const struct plan_experts *set, int which,
+                        const struct exec_ready *ready, size_t begin_row, size_t end_row) {
     const struct plan_expert_matrix *matrix = &set->matrix[which];
     enum kernels_act act = kernels_act_of(matrix->dtype);
     struct exec_moe *moe = &exec->moe;
@@ -172,7 +178,8 @@ static void phase_in(struct exec *exec, const struct plan_experts *set) {
         }
         size_t cut = t.begin > set->width ? t.begin : t.end < set->width ? t.end : set->width;
         if (t.begin < cut) multiply_in(exec, set, PLAN_GATE, t.ready, t.begin, cut);
-        if (cut < t.end) multiply_in(exec, set, PLAN_UP, t.ready, cut - set->width, t.end - set->width);
+        if (cut < t.end)
+            multiply_in(exec, set, PLAN_UP, t.ready, cut - set->width, t.end - set->width);
     }
 }
 
@@ -183,7 +190,8 @@ static void phase_act(struct exec *exec, const struct plan_op *op, const struct 
     size_t stride = kernels_act_bytes(act, set->width);
     for (size_t i, end; exec_team_take(exec->config.team, moe->rows, 1, &i, &end);) {
         float *h = moe->h + i * 2 * set->width;
-        (op->u.experts.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(h, h, h + set->width, set->width);
+        (op->u.experts.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(h, h, h + set->width,
+                                                                         set->width);
         if (k->quantise[act](moe->h_act + i * stride, h, set->width)) continue;
         exec_fail_numeric(exec, op);
         return;
@@ -191,8 +199,8 @@ static void phase_act(struct exec *exec, const struct plan_op *op, const struct 
 }
 
 // The row of y for entry j of a ready expert.
-static size_t row_of(const struct exec_moe *moe, const struct plan_experts *set, const struct exec_ready *ready,
-                     uint32_t j) {
+static size_t row_of(const struct exec_moe *moe, const struct plan_experts *set,
+                     const struct exec_ready *ready, uint32_t j) {
     if (!moe->arrival) return ready->row + j;
     return (size_t)ready->entries[j].token * set->used + ready->entries[j].choice;
 }
@@ -222,18 +230,19 @@ static void multiply_down(struct exec *exec, const struct plan_experts *set, con
 
 static void phase_down(struct exec *exec, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
-    for (size_t i, end; exec_team_take(exec->config.team, tile_count(moe, set->inputs), 1, &i, &end);) {
+    for (size_t i, end;
+         exec_team_take(exec->config.team, tile_count(moe, set->inputs), 1, &i, &end);) {
         struct tile t = tile_at(moe, i, set->inputs);
         multiply_down(exec, set, &t);
     }
 }
 
-static void add_row(struct exec *exec, const struct plan_op *op, const struct plan_experts *set, uint32_t token,
-                    uint32_t choice, size_t row, size_t begin_col, size_t end_col) {
+static void add_row(struct exec *exec, const struct plan_op *op, const struct plan_experts *set,
+                    uint32_t token, uint32_t choice, size_t row, size_t begin_col, size_t end_col) {
     const struct exec_moe *moe = &exec->moe;
-    exec->config.kernels->add_scaled(exec_row(exec, op->out, token) + begin_col,
-                                     moe->y + row * set->inputs + begin_col,
-                                     moe->weights[(size_t)token * set->used + choice], end_col - begin_col);
+    exec->config.kernels->add_scaled(
+        exec_row(exec, op->out, token) + begin_col, moe->y + row * set->inputs + begin_col,
+        moe->weights[(size_t)token * set->used + choice], end_col - begin_col);
 }
 
 // Ascending order: the round's experts are in ascending id, so each token's additions are too.
@@ -244,14 +253,16 @@ static void phase_add(struct exec *exec, const struct plan_op *op, const struct 
             const struct exec_ready *ready = &moe->ready[r];
             for (uint32_t j = 0; j < ready->count; j++) {
                 const struct exec_entry *entry = &ready->entries[j];
-                add_row(exec, op, set, entry->token, entry->choice, row_of(moe, set, ready, j), c, end);
+                add_row(exec, op, set, entry->token, entry->choice, row_of(moe, set, ready, j), c,
+                        end);
             }
         }
     }
 }
 
 // Order of arrival: all rows are there; choices are in ascending id.
-static void add_arrived(struct exec *exec, const struct plan_op *op, const struct plan_experts *set) {
+static void add_arrived(struct exec *exec, const struct plan_op *op,
+                        const struct plan_experts *set) {
     for (size_t c, end; exec_team_take(exec->config.team, set->inputs, COLUMN_GRAIN, &c, &end);) {
         for (uint32_t token = 0; token < exec->rows; token++) {
             for (uint32_t j = 0; j < set->used; j++) {
@@ -268,7 +279,8 @@ static void clear_out(struct exec *exec, const struct plan_op *op) {
     }
 }
 
-static bool rounds(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct plan_experts *set) {
+static bool rounds(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct plan_experts *set) {
     struct exec_team *team = exec->config.team;
     for (;;) {
         if (worker == 0) take_ready(exec);
@@ -286,7 +298,8 @@ static bool rounds(struct exec *exec, uint32_t worker, const struct plan_op *op,
     }
 }
 
-bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info) {
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_team *team = exec->config.team;
     if (worker == 0) begin(exec, set);

@@ -33,18 +33,19 @@ struct exec_sequence {
 };
 
 // Address of row `position % 64` of a head's keys (or values) in its page.
-static inline uint8_t *exec_kv_keys(const struct exec_kv_layout *layout, const struct plan *plan, uint8_t *page,
-                                    uint32_t cache, uint32_t head) {
+static inline uint8_t *exec_kv_keys(const struct exec_kv_layout *layout, const struct plan *plan,
+                                    uint8_t *page, uint32_t cache, uint32_t head) {
     size_t element = layout->f32 ? 4 : 2;
     return page + layout->offset[cache] +
            (size_t)head * EXEC_KV_PAGE_POSITIONS * plan->caches[cache].head_size_k * element;
 }
-static inline uint8_t *exec_kv_values(const struct exec_kv_layout *layout, const struct plan *plan, uint8_t *page,
-                                      uint32_t cache, uint32_t head) {
+static inline uint8_t *exec_kv_values(const struct exec_kv_layout *layout, const struct plan *plan,
+                                      uint8_t *page, uint32_t cache, uint32_t head) {
     size_t element = layout->f32 ? 4 : 2;
     const struct plan_cache *c = &plan->caches[cache];
     return page + layout->offset[cache] +
-           EXEC_KV_PAGE_POSITIONS * element * ((size_t)c->heads_kv * c->head_size_k + (size_t)head * c->head_size_v);
+           EXEC_KV_PAGE_POSITIONS * element *
+               ((size_t)c->heads_kv * c->head_size_k + (size_t)head * c->head_size_v);
 }
 
 #endif

@@ -7,11 +7,13 @@
 
 enum { ROWS_GRAIN = 32 }; // rows of a weight per portion: 64 KiB of Q4_K at 2048 columns
 
-#define FOR_ROWS(exec, row)                                                                        \
-    for (size_t begin_, end_; exec_team_take((exec)->config.team, (exec)->rows, 1, &begin_, &end_);) \
+#define FOR_ROWS(exec, row)                                                     \
+    for (size_t begin_, end_;                                                   \
+         exec_team_take((exec)->config.team, (exec)->rows, 1, &begin_, &end_);) \
         for (size_t row = begin_; row < end_; row++)
 
-bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info) {
     (void)worker, (void)info;
     const struct kernels_table *k = exec->config.kernels;
     const struct plan_weight *w = &exec->config.plan->weights[op->weight];
@@ -24,7 +26,8 @@ bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
     return true;
 }
 
-bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info) {
     (void)worker, (void)info;
     size_t groups = op->u.norm.groups, n = exec_buffer(exec, op->in)->width / groups;
     const float *w = exec_vector(exec, op->weight);
@@ -48,7 +51,8 @@ void exec_quantise(struct exec *exec, const struct plan_op *op, const struct exe
             for (int act = 0; act < EXEC_ACTS; act++) {
                 if (!info->quantise[act]) continue;
                 uint8_t *column = exec->act[act] + i * kernels_act_bytes((enum kernels_act)act, k);
-                if (exec->config.kernels->quantise[act](column, exec_row(exec, op->in, i), k)) continue;
+                if (exec->config.kernels->quantise[act](column, exec_row(exec, op->in, i), k))
+                    continue;
                 exec_fail_numeric(exec, op);
                 return;
             }
@@ -64,7 +68,8 @@ static void add_bias(struct exec *exec, const struct plan_op *op, size_t first, 
     }
 }
 
-bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info) {
     (void)worker;
     const struct plan_weight *w = &exec->config.plan->weights[op->weight];
     enum kernels_act act = kernels_act_of(w->dtype);
@@ -91,7 +96,8 @@ bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op
     return true;
 }
 
-bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info) {
     (void)worker, (void)info;
     const struct plan_rope *table = &exec->config.plan->ropes[op->u.rope.table];
     const struct kernels_table *k = exec->config.kernels;
@@ -104,7 +110,8 @@ bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op, 
     return true;
 }
 
-bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                 const struct exec_op *info) {
     (void)worker, (void)info;
     FOR_ROWS(exec, i) {
         exec->config.kernels->add(exec_row(exec, op->out, i), exec_row(exec, op->in, i),
@@ -113,16 +120,18 @@ bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op, c
     return true;
 }
 
-bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info) {
     (void)worker, (void)info;
     FOR_ROWS(exec, i) {
-        exec->config.kernels->scale(exec_row(exec, op->out, i), exec_row(exec, op->in, i), op->u.scale,
-                                    exec_buffer(exec, op->out)->width);
+        exec->config.kernels->scale(exec_row(exec, op->out, i), exec_row(exec, op->in, i),
+                                    op->u.scale, exec_buffer(exec, op->out)->width);
     }
     return true;
 }
 
-bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info) {
     (void)worker, (void)info;
     const struct kernels_table *k = exec->config.kernels;
     FOR_ROWS(exec, i) {
@@ -134,7 +143,8 @@ bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *
 }
 
 // One factor per token: 1 / (1 + exp(-w.x))
-bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info) {
     (void)worker, (void)info;
     const struct kernels_table *k = exec->config.kernels;
     const float *w = exec_vector(exec, op->weight);
@@ -147,7 +157,8 @@ bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *
     return true;
 }
 
-bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info) {
     (void)worker, (void)info;
     FOR_ROWS(exec, i) {
         uint32_t token = exec->wanted[exec->head_first + i];
@@ -157,12 +168,14 @@ bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op
     return true;
 }
 
-bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info) {
+bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info) {
     (void)worker, (void)info;
     size_t width = exec_buffer(exec, op->out)->width;
     for (size_t begin, end; exec_team_take(exec->config.team, width, 4096, &begin, &end);) {
         for (size_t i = 0; i < exec->rows; i++) {
-            exec->config.kernels->softcap(exec_row(exec, op->out, i) + begin, op->u.scale, end - begin);
+            exec->config.kernels->softcap(exec_row(exec, op->out, i) + begin, op->u.scale,
+                                          end - begin);
         }
     }
     return true;

@@ -19,7 +19,8 @@ enum { EXEC_ARRIVAL_TOKENS = 8 };
 
 // What is known about an operation before the first step.
 struct exec_op {
-    bool quantise[EXEC_ACTS]; // columns of this form must be made from `in` (else they are there already)
+    bool quantise
+        [EXEC_ACTS]; // columns of this form must be made from `in` (else they are there already)
 };
 
 struct exec_entry { // one token of one routed expert
@@ -36,18 +37,18 @@ struct exec_ready { // an expert that is being computed
 
 // The state of one EXPERTS operation; see exec_experts.c.
 struct exec_moe {
-    uint32_t *ids, *rank;  // [chunk * used], ascending id per token
-    float *weights;        // [chunk * used]
-    uint32_t *first;       // [experts + 1]: entries of expert e are first[e]..first[e+1]-1
+    uint32_t *ids, *rank;       // [chunk * used], ascending id per token
+    float *weights;             // [chunk * used]
+    uint32_t *first;            // [experts + 1]: entries of expert e are first[e]..first[e+1]-1
     struct exec_entry *entries; // [chunk * used]
-    uint32_t *columns;     // [chunk * used]: entries' tokens, for the kernels
-    uint32_t *distinct;    // [experts]: the routed ones in ascending id
+    uint32_t *columns;          // [chunk * used]: entries' tokens, for the kernels
+    uint32_t *distinct;         // [experts]: the routed ones in ascending id
     uint32_t distinct_count;
-    uint32_t taken;        // of them, so far
-    bool *resident;        // [experts], for the trace
+    uint32_t taken;           // of them, so far
+    bool *resident;           // [experts], for the trace
     struct exec_ready *ready; // [experts]
     uint32_t ready_count;
-    uint32_t rows;         // of the ready ones together
+    uint32_t rows; // of the ready ones together
     uint32_t rows_max;
     bool arrival;          // order of this operation
     float *h;              // [rows_max][2 * width]: gate | up, then their product in the first half
@@ -58,25 +59,25 @@ struct exec_moe {
 
 struct exec {
     struct exec_config config;
-    struct vmem region;   // the workspace
-    struct exec_op *ops;  // [plan.n_ops]
-    float **buffers;      // [plan.n_buffers]
+    struct vmem region;  // the workspace
+    struct exec_op *ops; // [plan.n_ops]
+    float **buffers;     // [plan.n_buffers]
     uint8_t *act[EXEC_ACTS];
-    double **rope_theta;  // [ropes]
+    double **rope_theta; // [ropes]
     double *rope_magnitude;
-    float **rope_rows;    // [ropes]: [chunk][n_rot]
+    float **rope_rows; // [ropes]: [chunk][n_rot]
     struct exec_moe moe;
-    float *attention;     // [workers][attention_floats]
+    float *attention; // [workers][attention_floats]
     size_t attention_floats;
-    uint32_t *wanted;     // [chunk]: tokens whose logits are wanted
+    uint32_t *wanted; // [chunk]: tokens whose logits are wanted
     uint32_t wanted_count;
 
     // the current step
     const struct exec_batch *batch;
-    uint32_t rows;           // of the part that runs: tokens, or rows of the head
-    uint32_t head_first;     // first entry of `wanted` in this run of the head
+    uint32_t rows;       // of the part that runs: tokens, or rows of the head
+    uint32_t head_first; // first entry of `wanted` in this run of the head
     uint32_t op_begin, op_end;
-    locum_status status;     // of the first failure
+    locum_status status; // of the first failure
     locum_error error;
 };
 
@@ -93,7 +94,9 @@ static inline float *exec_row(const struct exec *exec, uint32_t buffer, size_t r
     return exec->buffers[buffer] + row * exec_buffer(exec, buffer)->width;
 }
 static inline const float *exec_vector(const struct exec *exec, uint32_t weight) {
-    return weight == PLAN_NONE ? NULL : (const float *)(const void *)exec_weights_data(exec->config.weights, weight);
+    return weight == PLAN_NONE
+               ? NULL
+               : (const float *)(const void *)exec_weights_data(exec->config.weights, weight);
 }
 static inline const struct exec_sequence *exec_sequence_of(const struct exec *exec, size_t token) {
     const struct exec_batch *batch = exec->batch;
@@ -105,21 +108,36 @@ void exec_quantise(struct exec *exec, const struct plan_op *op, const struct exe
 
 // Each runs one operation; called by all workers, which have met before and meet afterwards. False: a sync
 // inside said stop.
-typedef bool (*exec_op_fn)(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
-bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
+typedef bool (*exec_op_fn)(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                           const struct exec_op *info);
+bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
+bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info);
+bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info);
+bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info);
+bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info);
+bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                       const struct exec_op *info);
+bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                 const struct exec_op *info);
+bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
+bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info);
+bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info);
+bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info);
+bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct exec_op *info);
+bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info);
+bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info);
 
 // Lay the workspace out from `base`, or only measure it when base is NULL. Gives the bytes.
 uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers);

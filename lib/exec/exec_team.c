@@ -56,7 +56,8 @@ static void wait_for(struct exec_team *team, struct thread_gate *gate, uint32_t 
         thread_relax();
     }
     atomic_fetch_add(&team->sleepers, 1);
-    while (atomic_load(&gate->word) == seen) thread_gate_wait(gate, seen, THREAD_FOREVER);
+    while (atomic_load(&gate->word) == seen)
+        thread_gate_wait(gate, seen, THREAD_FOREVER);
     atomic_fetch_sub(&team->sleepers, 1);
 }
 
@@ -98,7 +99,8 @@ bool exec_team_cancelled(const struct exec_team *team) {
     return team->cancelled;
 }
 
-bool exec_team_take(struct exec_team *team, size_t total, size_t grain, size_t *begin, size_t *end) {
+bool exec_team_take(struct exec_team *team, size_t total, size_t grain, size_t *begin,
+                    size_t *end) {
     LOCUM_ASSERT(grain > 0);
     size_t first = atomic_fetch_add_explicit(&team->next, grain, memory_order_relaxed);
     if (first >= total) return false;
@@ -120,7 +122,8 @@ static void worker_main(void *user) {
     }
 }
 
-void exec_team_run(struct exec_team *team, exec_team_fn function, void *user, const atomic_bool *cancel) {
+void exec_team_run(struct exec_team *team, exec_team_fn function, void *user,
+                   const atomic_bool *cancel) {
     team->function = function;
     team->user = user;
     team->cancel = cancel;
@@ -136,11 +139,14 @@ void exec_team_run(struct exec_team *team, exec_team_fn function, void *user, co
     team->cancelled = stopped && cancelled;
 }
 
-locum_status exec_team_create(uint32_t threads, uint32_t cpus, struct exec_team **out, locum_error *error) {
+locum_status exec_team_create(uint32_t threads, uint32_t cpus, struct exec_team **out,
+                              locum_error *error) {
     LOCUM_ASSERT(threads >= 1 && threads <= LIMIT_THREADS);
     size_t bytes = sizeof(struct exec_team) + threads * sizeof(struct worker) + 64;
     void *memory = heap_resize(NULL, bytes);
-    if (!memory) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for %u compute threads", threads);
+    if (!memory)
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for %u compute threads",
+                           threads);
     memset(memory, 0, bytes);
     uintptr_t aligned = ((uintptr_t)memory + sizeof(void *) + 63) & ~(uintptr_t)63;
     ((void **)aligned)[-1] = memory;
@@ -168,7 +174,8 @@ void exec_team_destroy(struct exec_team *team) {
     if (!team) return;
     atomic_store(&team->quit, true);
     advance(team, &team->job);
-    for (uint32_t i = 1; i <= team->started; i++) thread_join(&team->workers[i].thread);
+    for (uint32_t i = 1; i <= team->started; i++)
+        thread_join(&team->workers[i].thread);
     thread_gate_destroy(&team->meeting);
     thread_gate_destroy(&team->job);
     heap_free(((void **)team)[-1]);

@@ -24,7 +24,8 @@
 struct exec_team;
 
 // threads >= 1, the caller counted. cpus: processors this process may use, for the choice to spin.
-locum_status exec_team_create(uint32_t threads, uint32_t cpus, struct exec_team **out, locum_error *error);
+locum_status exec_team_create(uint32_t threads, uint32_t cpus, struct exec_team **out,
+                              locum_error *error);
 void exec_team_destroy(struct exec_team *team); // NULL is fine
 uint32_t exec_team_size(const struct exec_team *team);
 // Memory of the stacks and of the team itself, for the memory plan.
@@ -33,7 +34,8 @@ uint64_t exec_team_bytes(uint32_t threads);
 typedef void (*exec_team_fn)(void *user, uint32_t worker);
 // Runs function on all workers and returns when all have left it. cancel (may be NULL) is looked at once
 // per meeting point.
-void exec_team_run(struct exec_team *team, exec_team_fn function, void *user, const atomic_bool *cancel);
+void exec_team_run(struct exec_team *team, exec_team_fn function, void *user,
+                   const atomic_bool *cancel);
 
 // The meeting point: everything written before it by anyone is seen after it by all. false: stop, by the
 // same answer for everyone; the worker must leave the function without another sync.

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 enum {
-    GAP_MAX = 64 << 10, // tensors this near to each other are read in one go: cheaper than another read
+    GAP_MAX =
+        64 << 10, // tensors this near to each other are read in one go: cheaper than another read
     READ_BYTES = 8 << 20,
 };
 
@@ -33,7 +34,8 @@ static void make_ranges(struct exec_weights *w, const struct span *spans, uint32
     struct exec_range *range = NULL;
     for (uint32_t i = 0; i < count; i++) {
         const struct span *s = &spans[i];
-        if (!range || range->shard != s->shard || s->begin > range->offset + range->bytes + GAP_MAX) {
+        if (!range || range->shard != s->shard ||
+            s->begin > range->offset + range->bytes + GAP_MAX) {
             range = &w->ranges[w->n_ranges++];
             *range = (struct exec_range){s->shard, block_down(s->begin), 0, w->bytes};
         }
@@ -44,8 +46,8 @@ static void make_ranges(struct exec_weights *w, const struct span *spans, uint32
     }
 }
 
-locum_status exec_weights_plan(const struct plan *plan, struct arena *arena, struct exec_weights *out,
-                               locum_error *error) {
+locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
+                               struct exec_weights *out, locum_error *error) {
     *out = (struct exec_weights){0};
     struct span *spans = heap_resize(NULL, (size_t)plan->n_weights * sizeof *spans);
     out->ranges = arena_array(arena, plan->n_weights, sizeof *out->ranges);
@@ -67,7 +69,8 @@ locum_status exec_weights_plan(const struct plan *plan, struct arena *arena, str
 // The last block of a file is short; everything else must be there.
 static locum_status read_range(const struct exec_weights *w, const struct exec_range *range,
                                const struct platform_file *file, uint64_t *done,
-                               bool (*progress)(void *, uint64_t, uint64_t), void *user, locum_error *error) {
+                               bool (*progress)(void *, uint64_t, uint64_t), void *user,
+                               locum_error *error) {
     for (uint64_t at = 0; at < range->bytes;) {
         uint64_t left = range->bytes - at;
         size_t bytes = left < READ_BYTES ? (size_t)left : READ_BYTES;
@@ -77,8 +80,9 @@ static locum_status read_range(const struct exec_weights *w, const struct exec_r
         uint64_t size = file_size(file);
         uint64_t expected = size > offset ? size - offset : 0;
         if (got < bytes && got < expected) {
-            return status_fail(error, LOCUM_E_IO, "%s: the file has shrunk: it ends at byte %llu, %llu were there",
-                               file_path(file), (unsigned long long)(offset + got), (unsigned long long)size);
+            return status_fail(
+                error, LOCUM_E_IO, "%s: the file has shrunk: it ends at byte %llu, %llu were there",
+                file_path(file), (unsigned long long)(offset + got), (unsigned long long)size);
         }
         at += bytes;
         *done += bytes;
@@ -89,9 +93,10 @@ static locum_status read_range(const struct exec_weights *w, const struct exec_r
     return LOCUM_OK;
 }
 
-locum_status exec_weights_load(struct exec_weights *w, const struct plan *plan, struct platform_file *const *files,
-                               bool (*progress)(void *user, uint64_t done, uint64_t total), void *user,
-                               locum_error *error) {
+locum_status exec_weights_load(struct exec_weights *w, const struct plan *plan,
+                               struct platform_file *const *files,
+                               bool (*progress)(void *user, uint64_t done, uint64_t total),
+                               void *user, locum_error *error) {
     LOCUM_ASSERT(w->region.data == NULL && plan->n_weights > 0);
     STATUS_TRY(vmem_alloc(&w->region, (size_t)w->bytes, error));
     vmem_advise_huge(&w->region);

@@ -25,19 +25,19 @@ struct exec_range {
 struct exec_weights {
     struct exec_range *ranges;
     uint32_t n_ranges;
-    uint64_t bytes;       // of the region
-    uint64_t *place;      // [plan.n_weights]: offset in the region
-    struct vmem region;   // after loading
+    uint64_t bytes;     // of the region
+    uint64_t *place;    // [plan.n_weights]: offset in the region
+    struct vmem region; // after loading
 };
 
 // Lay out; reads nothing.
-locum_status exec_weights_plan(const struct plan *plan, struct arena *arena, struct exec_weights *out,
-                               locum_error *error);
+locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
+                               struct exec_weights *out, locum_error *error);
 // progress(user, done, total) may return true to cancel; NULL: none.
 locum_status exec_weights_load(struct exec_weights *weights, const struct plan *plan,
                                struct platform_file *const *files,
-                               bool (*progress)(void *user, uint64_t done, uint64_t total), void *user,
-                               locum_error *error);
+                               bool (*progress)(void *user, uint64_t done, uint64_t total),
+                               void *user, locum_error *error);
 void exec_weights_release(struct exec_weights *weights);
 
 static inline const uint8_t *exec_weights_data(const struct exec_weights *weights, uint32_t index) {

@@ -37,17 +37,21 @@ static void place_columns(struct exec *exec, struct cursor *cursor) {
     uint64_t widest[EXEC_ACTS] = {0}, hidden = 0;
     for (uint32_t i = 0; i < plan->n_ops; i++) {
         const struct plan_op *op = &plan->ops[i];
-        if (op->kind == PLAN_MATMUL) widen(widest, plan->weights[op->weight].dtype, plan->weights[op->weight].cols);
+        if (op->kind == PLAN_MATMUL)
+            widen(widest, plan->weights[op->weight].dtype, plan->weights[op->weight].cols);
     }
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         const struct plan_experts *set = &plan->experts[i];
         widen(widest, set->matrix[PLAN_GATE].dtype, set->inputs);
         if (!set->fused) widen(widest, set->matrix[PLAN_UP].dtype, set->inputs);
-        uint64_t bytes = kernels_act_bytes(kernels_act_of(set->matrix[PLAN_DOWN].dtype), (size_t)set->width);
+        uint64_t bytes =
+            kernels_act_bytes(kernels_act_of(set->matrix[PLAN_DOWN].dtype), (size_t)set->width);
         if (bytes > hidden) hidden = bytes;
     }
-    uint64_t rows = exec->config.chunk > exec->config.logit_rows ? exec->config.chunk : exec->config.logit_rows;
-    for (int i = 0; i < EXEC_ACTS; i++) exec->act[i] = take(cursor, rows, widest[i]);
+    uint64_t rows =
+        exec->config.chunk > exec->config.logit_rows ? exec->config.chunk : exec->config.logit_rows;
+    for (int i = 0; i < EXEC_ACTS; i++)
+        exec->act[i] = take(cursor, rows, widest[i]);
     exec->moe.h_act = take(cursor, exec->moe.rows_max, hidden);
 }
 
@@ -62,7 +66,8 @@ static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers
         if (set->inputs > inputs) inputs = set->inputs;
     }
     struct exec_moe *moe = &exec->moe;
-    uint64_t arrival = exec->config.chunk < EXEC_ARRIVAL_TOKENS ? exec->config.chunk : EXEC_ARRIVAL_TOKENS;
+    uint64_t arrival =
+        exec->config.chunk < EXEC_ARRIVAL_TOKENS ? exec->config.chunk : EXEC_ARRIVAL_TOKENS;
     uint64_t rows = arrival * used > exec->config.chunk ? arrival * used : exec->config.chunk;
     moe->rows_max = experts ? (uint32_t)rows : 0;
     uint64_t choices = exec->config.chunk * used;
@@ -77,7 +82,8 @@ static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers
     moe->ready = take(cursor, experts, sizeof *moe->ready);
     moe->h = take(cursor, moe->rows_max * 2 * width, sizeof *moe->h);
     moe->y = take(cursor, moe->rows_max * inputs, sizeof *moe->y);
-    moe->router_scratch = take(cursor, workers * ((experts + 15) & ~UINT64_C(15)), sizeof *moe->router_scratch);
+    moe->router_scratch =
+        take(cursor, workers * ((experts + 15) & ~UINT64_C(15)), sizeof *moe->router_scratch);
 }
 
 static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t workers) {
@@ -88,11 +94,13 @@ static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t w
         if (op->kind != PLAN_ATTENTION) continue;
         const struct plan_cache *cache = &plan->caches[op->u.attention.cache];
         // (m, l, o) of the running result and of one block, per query head of a group
-        size_t need = (size_t)(op->u.attention.heads / cache->heads_kv) * (cache->head_size_v + 2) * 2;
+        size_t need =
+            (size_t)(op->u.attention.heads / cache->heads_kv) * (cache->head_size_v + 2) * 2;
         if (need > floats) floats = need;
     }
     exec->attention_floats = (floats + 15) & ~(size_t)15;
-    exec->attention = take(cursor, (uint64_t)workers * exec->attention_floats, sizeof *exec->attention);
+    exec->attention =
+        take(cursor, (uint64_t)workers * exec->attention_floats, sizeof *exec->attention);
 }
 
 static void place_rope(struct exec *exec, struct cursor *cursor) {

@@ -18,7 +18,8 @@ const char *model_arch_name(uint32_t index) {
     return index < ARCH_COUNT ? archs[index]->name : NULL;
 }
 
-static locum_status find_arch(const struct gguf_meta *meta, const struct model_arch **out, locum_error *error) {
+static locum_status find_arch(const struct gguf_meta *meta, const struct model_arch **out,
+                              locum_error *error) {
     struct slice name;
     STATUS_TRY(gguf_meta_string(meta, "general.architecture", &name, error));
     char known[256];
@@ -28,7 +29,8 @@ static locum_status find_arch(const struct gguf_meta *meta, const struct model_a
             *out = archs[i];
             return LOCUM_OK;
         }
-        int written = snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", archs[i]->name);
+        int written =
+            snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", archs[i]->name);
         if (written > 0 && (size_t)written < sizeof known - used) used += (size_t)written;
     }
     return status_fail(error, LOCUM_E_UNSUPPORTED,
@@ -37,25 +39,31 @@ static locum_status find_arch(const struct gguf_meta *meta, const struct model_a
 }
 
 // The number of token ids: rows of the embedding, which must agree with the vocabulary if there is one.
-static locum_status read_vocabulary(const struct gguf_file *file, uint32_t *out, locum_error *error) {
+static locum_status read_vocabulary(const struct gguf_file *file, uint32_t *out,
+                                    locum_error *error) {
     const struct gguf_meta *meta = gguf_file_meta(file);
     const struct gguf_tensor *embedding = gguf_file_find(file, "token_embd.weight");
     if (!embedding) {
         if (gguf_file_tensor_count(file) == 0) {
-            return status_fail(error, LOCUM_E_UNSUPPORTED,
-                               "%s: holds a vocabulary and no tensors; it can be used to tokenize only", meta->name);
+            return status_fail(
+                error, LOCUM_E_UNSUPPORTED,
+                "%s: holds a vocabulary and no tensors; it can be used to tokenize only",
+                meta->name);
         }
-        return status_fail(error, LOCUM_E_FORMAT, "%s: tensor 'token_embd.weight' is missing", meta->name);
+        return status_fail(error, LOCUM_E_FORMAT, "%s: tensor 'token_embd.weight' is missing",
+                           meta->name);
     }
     uint64_t rows = embedding->shape[1];
     if (rows < 1 || rows > LIMIT_VOCABULARY) {
-        return status_fail(error, LOCUM_E_FORMAT, "%s: tensor 'token_embd.weight' has %llu rows; 1 to %d are possible",
+        return status_fail(error, LOCUM_E_FORMAT,
+                           "%s: tensor 'token_embd.weight' has %llu rows; 1 to %d are possible",
                            meta->name, (unsigned long long)rows, LIMIT_VOCABULARY);
     }
     const struct gguf_value *tokens = gguf_meta_find(meta, "tokenizer.ggml.tokens");
     if (tokens && tokens->is_array && tokens->count != rows) {
         return status_fail(error, LOCUM_E_FORMAT,
-                           "%s: tokenizer.ggml.tokens has %llu entries, but tensor 'token_embd.weight' has %llu rows",
+                           "%s: tokenizer.ggml.tokens has %llu entries, but tensor "
+                           "'token_embd.weight' has %llu rows",
                            meta->name, (unsigned long long)tokens->count, (unsigned long long)rows);
     }
     *out = (uint32_t)rows;
@@ -63,7 +71,8 @@ static locum_status read_vocabulary(const struct gguf_file *file, uint32_t *out,
 }
 
 // An unknown extra tensor is harmless (and counted); an unknown scale is not: the file expects its product.
-static locum_status count_unknown(const struct model_builder *b, uint64_t *unknown, locum_error *error) {
+static locum_status count_unknown(const struct model_builder *b, uint64_t *unknown,
+                                  locum_error *error) {
     *unknown = 0;
     uint64_t count = gguf_file_tensor_count(b->file);
     for (uint64_t i = 0; i < count; i++) {
@@ -71,16 +80,18 @@ static locum_status count_unknown(const struct model_builder *b, uint64_t *unkno
         const char *name = gguf_file_tensor(b->file, i)->name;
         size_t length = strlen(name);
         if (length > 6 && strcmp(name + length - 6, ".scale") == 0) {
-            return status_fail(error, LOCUM_E_UNSUPPORTED,
-                               "%s: tensor '%s' scales another one, which is not supported for this architecture",
-                               b->meta->name, name);
+            return status_fail(
+                error, LOCUM_E_UNSUPPORTED,
+                "%s: tensor '%s' scales another one, which is not supported for this architecture",
+                b->meta->name, name);
         }
         ++*unknown;
     }
     return LOCUM_OK;
 }
 
-locum_status model_build(const struct gguf_file *file, struct arena *arena, struct model *out, locum_error *error) {
+locum_status model_build(const struct gguf_file *file, struct arena *arena, struct model *out,
+                         locum_error *error) {
     *out = (struct model){0};
     struct model_builder b = {.file = file, .meta = gguf_file_meta(file), .params = &out->params};
     const struct model_arch *arch = NULL;

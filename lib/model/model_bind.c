@@ -21,17 +21,19 @@ void model_fail(struct model_builder *builder, locum_status status, const char *
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    builder->plan.status = status_fail(builder->plan.error, status, "%s: %s", builder->meta->name, text);
+    builder->plan.status =
+        status_fail(builder->plan.error, status, "%s: %s", builder->meta->name, text);
 }
 
-static const struct gguf_tensor *find(const struct model_builder *builder, const char *format, va_list arguments,
-                                      char name[LIMIT_GGUF_NAME]) {
+static const struct gguf_tensor *find(const struct model_builder *builder, const char *format,
+                                      va_list arguments, char name[LIMIT_GGUF_NAME]) {
     vsnprintf(name, LIMIT_GGUF_NAME, format, arguments);
     return gguf_file_find(builder->file, name);
 }
 
 static const struct gguf_tensor *find_expert(const struct model_builder *builder, uint32_t layer,
-                                             const char *role, uint32_t expert, char name[LIMIT_GGUF_NAME]) {
+                                             const char *role, uint32_t expert,
+                                             char name[LIMIT_GGUF_NAME]) {
     snprintf(name, LIMIT_GGUF_NAME, "blk.%u.ffn_%s.%u.weight", layer, role, expert);
     return gguf_file_find(builder->file, name);
 }
@@ -50,33 +52,40 @@ static void mark_used(struct model_builder *builder, const struct gguf_tensor *t
 }
 
 // Shape [cols, rows, depth]; missing dimensions are 1 on both sides.
-static bool check_shape(struct model_builder *builder, const struct gguf_tensor *tensor, uint64_t cols,
-                        uint64_t rows, uint64_t depth) {
-    if (tensor->shape[0] == cols && tensor->shape[1] == rows && tensor->shape[2] == depth && tensor->shape[3] == 1) {
+static bool check_shape(struct model_builder *builder, const struct gguf_tensor *tensor,
+                        uint64_t cols, uint64_t rows, uint64_t depth) {
+    if (tensor->shape[0] == cols && tensor->shape[1] == rows && tensor->shape[2] == depth &&
+        tensor->shape[3] == 1) {
         return true;
     }
     model_fail(builder, LOCUM_E_FORMAT,
-               "tensor '%s' has the shape [%llu, %llu, %llu, %llu]; the metadata ask for [%llu, %llu, %llu, 1]",
-               tensor->name, (unsigned long long)tensor->shape[0], (unsigned long long)tensor->shape[1],
-               (unsigned long long)tensor->shape[2], (unsigned long long)tensor->shape[3],
-               (unsigned long long)cols, (unsigned long long)rows, (unsigned long long)depth);
+               "tensor '%s' has the shape [%llu, %llu, %llu, %llu]; the metadata ask for [%llu, "
+               "%llu, %llu, 1]",
+               tensor->name, (unsigned long long)tensor->shape[0],
+               (unsigned long long)tensor->shape[1], (unsigned long long)tensor->shape[2],
+               (unsigned long long)tensor->shape[3], (unsigned long long)cols,
+               (unsigned long long)rows, (unsigned long long)depth);
     return false;
 }
 
 static bool check_type(struct model_builder *builder, const struct gguf_tensor *tensor) {
     if (kernels_act_of(tensor->type) != KERNELS_ACT_NONE) return true;
-    model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s (number %u), which cannot be computed with",
+    model_fail(builder, LOCUM_E_UNSUPPORTED,
+               "tensor '%s' has the type %s (number %u), which cannot be computed with",
                tensor->name, dtype_name(tensor->type), tensor->type);
     return false;
 }
 
 static void missing(struct model_builder *builder, const char *name) {
-    model_fail(builder, LOCUM_E_FORMAT, "tensor '%s' is missing; models of the architecture '%s' need it", name,
+    model_fail(builder, LOCUM_E_FORMAT,
+               "tensor '%s' is missing; models of the architecture '%s' need it", name,
                builder->meta->architecture);
 }
 
-static uint32_t bind(struct model_builder *builder, const struct gguf_tensor *tensor, uint64_t cols, uint64_t rows) {
-    if (!check_shape(builder, tensor, cols, rows, 1) || !check_type(builder, tensor)) return PLAN_NONE;
+static uint32_t bind(struct model_builder *builder, const struct gguf_tensor *tensor, uint64_t cols,
+                     uint64_t rows) {
+    if (!check_shape(builder, tensor, cols, rows, 1) || !check_type(builder, tensor))
+        return PLAN_NONE;
     mark_used(builder, tensor);
     struct plan_weight weight = {
         .name = arena_copy_text(builder->plan.arena, tensor->name, strlen(tensor->name)),
@@ -95,8 +104,8 @@ static uint32_t bind(struct model_builder *builder, const struct gguf_tensor *te
     return plan_add_weight(&builder->plan, &weight);
 }
 
-uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols, uint64_t rows,
-                      const char *format, ...) {
+uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols,
+                      uint64_t rows, const char *format, ...) {
     if (failed(builder)) return PLAN_NONE;
     char name[LIMIT_GGUF_NAME];
     va_list arguments;
@@ -107,7 +116,8 @@ uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint6
     return tensor ? bind(builder, tensor, cols, rows) : PLAN_NONE;
 }
 
-uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size, const char *format, ...) {
+uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
+                      const char *format, ...) {
     if (failed(builder)) return PLAN_NONE;
     char name[LIMIT_GGUF_NAME];
     va_list arguments;
@@ -116,8 +126,8 @@ uint32_t model_vector(struct model_builder *builder, enum model_need need, uint6
     va_end(arguments);
     if (!tensor && need == MODEL_REQUIRED) missing(builder, name);
     if (tensor && tensor->type != DTYPE_F32) {
-        model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s; vectors must be F32", name,
-                   dtype_name(tensor->type));
+        model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s; vectors must be F32",
+                   name, dtype_name(tensor->type));
         return PLAN_NONE;
     }
     return tensor ? bind(builder, tensor, size, 1) : PLAN_NONE;
@@ -127,7 +137,8 @@ uint32_t model_vector(struct model_builder *builder, enum model_need need, uint6
 static bool bind_stacked(struct model_builder *builder, const struct gguf_tensor *tensor,
                          struct plan_expert_matrix *matrix, uint64_t cols, uint64_t rows) {
     uint32_t experts = builder->params->experts;
-    if (!check_shape(builder, tensor, cols, rows, experts) || !check_type(builder, tensor)) return false;
+    if (!check_shape(builder, tensor, cols, rows, experts) || !check_type(builder, tensor))
+        return false;
     mark_used(builder, tensor);
     *matrix = (struct plan_expert_matrix){
         .name = arena_copy_text(builder->plan.arena, tensor->name, strlen(tensor->name)),
@@ -159,18 +170,23 @@ static bool bind_each(struct model_builder *builder, uint32_t layer, const char 
             missing(builder, name);
             return false;
         }
-        if (!check_shape(builder, tensor, cols, rows, 1) || !check_type(builder, tensor)) return false;
+        if (!check_shape(builder, tensor, cols, rows, 1) || !check_type(builder, tensor))
+            return false;
         if (e > 0 && tensor->type != matrix->dtype) {
-            model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s, expert 0 of its layer has %s",
-                       name, dtype_name(tensor->type), dtype_name(matrix->dtype));
+            model_fail(builder, LOCUM_E_UNSUPPORTED,
+                       "tensor '%s' has the type %s, expert 0 of its layer has %s", name,
+                       dtype_name(tensor->type), dtype_name(matrix->dtype));
             return false;
         }
         mark_used(builder, tensor);
         if (e == 0) {
             *matrix = (struct plan_expert_matrix){
                 .name = arena_copy_text(builder->plan.arena, name, strlen(name)),
-                .dtype = tensor->type, .cols = cols, .rows = rows,
-                .row_bytes = tensor->bytes / rows, .bytes = tensor->bytes,
+                .dtype = tensor->type,
+                .cols = cols,
+                .rows = rows,
+                .row_bytes = tensor->bytes / rows,
+                .bytes = tensor->bytes,
                 .place = {tensor->shard, tensor->offset},
             };
         }
@@ -187,7 +203,8 @@ static bool bind_matrix(struct model_builder *builder, uint32_t layer, const cha
     const struct gguf_tensor *tensor = gguf_file_find(builder->file, name);
     if (tensor) return bind_stacked(builder, tensor, matrix, cols, rows);
     char old[LIMIT_GGUF_NAME];
-    if (find_expert(builder, layer, role, 0, old)) return bind_each(builder, layer, role, matrix, cols, rows);
+    if (find_expert(builder, layer, role, 0, old))
+        return bind_each(builder, layer, role, matrix, cols, rows);
     missing(builder, name);
     return false;
 }
@@ -199,12 +216,15 @@ static bool bind_route(struct model_builder *builder, uint32_t layer, struct mod
     float scale;
     const struct gguf_meta *meta = builder->meta;
     locum_error *error = builder->plan.error;
-    locum_status status = gguf_meta_u32_or(meta, ".expert_gating_func", routing.gating, KERNELS_GATING_SOFTMAX,
-                                           KERNELS_GATING_SOFTMAX_SELECTED, &gating, error);
+    locum_status status =
+        gguf_meta_u32_or(meta, ".expert_gating_func", routing.gating, KERNELS_GATING_SOFTMAX,
+                         KERNELS_GATING_SOFTMAX_SELECTED, &gating, error);
     if (!status) {
-        status = gguf_meta_bool_or(meta, ".expert_weights_norm", routing.normalise, &normalise, error);
+        status =
+            gguf_meta_bool_or(meta, ".expert_weights_norm", routing.normalise, &normalise, error);
     }
-    if (!status) status = gguf_meta_f32_or(meta, ".expert_weights_scale", 1, 0, 1e6f, &scale, error);
+    if (!status)
+        status = gguf_meta_f32_or(meta, ".expert_weights_scale", 1, 0, 1e6f, &scale, error);
     if (status) {
         builder->plan.status = status;
         return false;
@@ -216,16 +236,20 @@ static bool bind_route(struct model_builder *builder, uint32_t layer, struct mod
         .normalise = normalise,
         .scale = scale == 0 ? 1 : scale, // 0 stands for "none" in files
     };
-    set->route_bias = model_vector(builder, MODEL_OPTIONAL, set->experts, "blk.%u.exp_probs_b.bias", layer);
+    set->route_bias =
+        model_vector(builder, MODEL_OPTIONAL, set->experts, "blk.%u.exp_probs_b.bias", layer);
     return !failed(builder);
 }
 
-uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing) {
+uint32_t model_experts(struct model_builder *builder, uint32_t layer,
+                       struct model_routing routing) {
     if (failed(builder)) return PLAN_NONE;
     const struct model_params *p = builder->params;
-    struct plan_experts set = {
-        .layer = layer, .experts = p->experts, .used = p->experts_used, .inputs = p->embedding,
-        .width = p->expert_ff ? p->expert_ff : routing.width};
+    struct plan_experts set = {.layer = layer,
+                               .experts = p->experts,
+                               .used = p->experts_used,
+                               .inputs = p->embedding,
+                               .width = p->expert_ff ? p->expert_ff : routing.width};
     if (set.width == 0) {
         model_fail(builder, LOCUM_E_FORMAT, "key '%s.expert_feed_forward_length' is missing",
                    builder->meta->architecture);
@@ -235,10 +259,13 @@ uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct mod
     snprintf(name, sizeof name, "blk.%u.ffn_gate_up_exps.weight", layer);
     const struct gguf_tensor *fused = gguf_file_find(builder->file, name);
     set.fused = fused != NULL;
-    bool bound = fused ? bind_stacked(builder, fused, &set.matrix[PLAN_GATE], set.inputs, 2 * set.width)
-                       : bind_matrix(builder, layer, "gate", &set.matrix[PLAN_GATE], set.inputs, set.width) &&
-                             bind_matrix(builder, layer, "up", &set.matrix[PLAN_UP], set.inputs, set.width);
-    if (!bound || !bind_matrix(builder, layer, "down", &set.matrix[PLAN_DOWN], set.width, set.inputs) ||
+    bool bound =
+        fused
+            ? bind_stacked(builder, fused, &set.matrix[PLAN_GATE], set.inputs, 2 * set.width)
+            : bind_matrix(builder, layer, "gate", &set.matrix[PLAN_GATE], set.inputs, set.width) &&
+                  bind_matrix(builder, layer, "up", &set.matrix[PLAN_UP], set.inputs, set.width);
+    if (!bound ||
+        !bind_matrix(builder, layer, "down", &set.matrix[PLAN_DOWN], set.width, set.inputs) ||
         !bind_route(builder, layer, routing, &set)) {
         return PLAN_NONE;
     }

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static void op_norm(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out, uint32_t weight,
-                    uint32_t groups) {
+static void op_norm(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out,
+                    uint32_t weight, uint32_t groups) {
     struct plan_op op = plan_op_make(PLAN_NORM, layer);
     op.in = in, op.out = out, op.weight = weight;
     op.u.norm.groups = groups;
@@ -16,8 +16,8 @@ static void op_norm(struct model_builder *b, uint32_t layer, uint32_t in, uint32
     plan_add_op(&b->plan, op);
 }
 
-static void op_matmul(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out, uint32_t weight,
-                      uint32_t bias) {
+static void op_matmul(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out,
+                      uint32_t weight, uint32_t bias) {
     struct plan_op op = plan_op_make(PLAN_MATMUL, layer);
     op.in = in, op.out = out, op.weight = weight, op.bias = bias;
     plan_add_op(&b->plan, op);
@@ -29,14 +29,16 @@ static void op_add(struct model_builder *b, uint32_t layer, uint32_t in, uint32_
     plan_add_op(&b->plan, op);
 }
 
-static void op_activate(struct model_builder *b, uint32_t layer, uint32_t gate, uint32_t up, enum plan_act act) {
+static void op_activate(struct model_builder *b, uint32_t layer, uint32_t gate, uint32_t up,
+                        enum plan_act act) {
     struct plan_op op = plan_op_make(PLAN_ACTIVATE, layer);
     op.in = gate, op.in2 = up, op.out = gate;
     op.u.act = act;
     plan_add_op(&b->plan, op);
 }
 
-static void op_rope(struct model_builder *b, uint32_t layer, uint32_t buffer, uint32_t heads, uint32_t table) {
+static void op_rope(struct model_builder *b, uint32_t layer, uint32_t buffer, uint32_t heads,
+                    uint32_t table) {
     struct plan_op op = plan_op_make(PLAN_ROPE, layer);
     op.out = buffer;
     op.u.rope.table = table;
@@ -55,28 +57,30 @@ uint32_t model_buffer(struct model_builder *b, const char *name, uint64_t width)
 
 uint32_t model_rope(struct model_builder *b, const struct kernels_rope *rope, bool factors) {
     struct plan_rope table = {.rope = *rope, .neox = b->neox, .factors = PLAN_NONE};
-    if (factors) table.factors = model_vector(b, MODEL_OPTIONAL, rope->n_rot / 2, "rope_freqs.weight");
+    if (factors)
+        table.factors = model_vector(b, MODEL_OPTIONAL, rope->n_rot / 2, "rope_freqs.weight");
     return plan_add_rope(&b->plan, &table);
 }
 
 void model_embed(struct model_builder *b, float scale) {
     struct plan_op op = plan_op_make(PLAN_EMBED, PLAN_NONE);
     op.out = b->x;
-    op.weight = model_matrix(b, MODEL_REQUIRED, b->params->embedding, b->plan.plan.vocabulary, "token_embd.weight");
+    op.weight = model_matrix(b, MODEL_REQUIRED, b->params->embedding, b->plan.plan.vocabulary,
+                             "token_embd.weight");
     op.u.scale = scale;
     plan_add_op(&b->plan, op);
 }
 
 // ---- attention --------------------------------------------------------------------------------------
-static void project(struct model_builder *b, uint32_t layer, const char *role, uint32_t in, uint32_t out,
-                    uint64_t cols, uint64_t rows) {
+static void project(struct model_builder *b, uint32_t layer, const char *role, uint32_t in,
+                    uint32_t out, uint64_t cols, uint64_t rows) {
     uint32_t weight = model_matrix(b, MODEL_REQUIRED, cols, rows, "blk.%u.%s.weight", layer, role);
     uint32_t bias = model_vector(b, MODEL_OPTIONAL, rows, "blk.%u.%s.bias", layer, role);
     op_matmul(b, layer, in, out, weight, bias);
 }
 
-static void qk_norm(struct model_builder *b, uint32_t layer, enum model_qk_norm kind, const char *role,
-                    uint32_t buffer, uint32_t heads) {
+static void qk_norm(struct model_builder *b, uint32_t layer, enum model_qk_norm kind,
+                    const char *role, uint32_t buffer, uint32_t heads) {
     if (kind == MODEL_QK_NORM_NONE) return;
     uint32_t groups = kind == MODEL_QK_NORM_HEAD ? heads : 1;
     uint64_t size = (uint64_t)heads * b->params->head_size_k / groups;
@@ -88,7 +92,8 @@ struct attention_buffers {
     uint32_t q, k, v, a; // queries, keys, values, the heads' output
 };
 
-static void attend(struct model_builder *b, uint32_t layer, const struct attention_buffers *use, uint32_t window) {
+static void attend(struct model_builder *b, uint32_t layer, const struct attention_buffers *use,
+                   uint32_t window) {
     const struct model_params *p = b->params;
     uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
     struct plan_cache cache = {heads_kv, p->head_size_k, p->head_size_v};
@@ -109,11 +114,14 @@ static void attend(struct model_builder *b, uint32_t layer, const struct attenti
 void model_attention(struct model_builder *b, uint32_t layer, struct model_attention how) {
     const struct model_params *p = b->params;
     uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
-    uint64_t width = p->embedding, q_width = (uint64_t)heads * p->head_size_k, a_width = (uint64_t)heads * p->head_size_v;
-    uint64_t k_width = (uint64_t)heads_kv * p->head_size_k, v_width = (uint64_t)heads_kv * p->head_size_v;
+    uint64_t width = p->embedding, q_width = (uint64_t)heads * p->head_size_k,
+             a_width = (uint64_t)heads * p->head_size_v;
+    uint64_t k_width = (uint64_t)heads_kv * p->head_size_k,
+             v_width = (uint64_t)heads_kv * p->head_size_v;
     struct attention_buffers use = {model_buffer(b, "q", q_width), model_buffer(b, "k", k_width),
                                     model_buffer(b, "v", v_width), model_buffer(b, "a", a_width)};
-    op_norm(b, layer, b->x, b->n, model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
+    op_norm(b, layer, b->x, b->n,
+            model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
     project(b, layer, "attn_q", b->n, use.q, width, q_width);
     project(b, layer, "attn_k", b->n, use.k, width, k_width);
     project(b, layer, "attn_v", b->n, use.v, width, v_width);
@@ -124,24 +132,32 @@ void model_attention(struct model_builder *b, uint32_t layer, struct model_atten
     attend(b, layer, &use, how.window);
     project(b, layer, "attn_output", use.a, b->t, a_width, width);
     if (how.post_norm) {
-        uint32_t weight = model_vector(b, MODEL_REQUIRED, width, "blk.%u.post_attention_norm.weight", layer);
+        uint32_t weight =
+            model_vector(b, MODEL_REQUIRED, width, "blk.%u.post_attention_norm.weight", layer);
         op_norm(b, layer, b->t, b->t, weight, 1);
     }
     op_add(b, layer, b->t, b->x);
 }
 
 // ---- feed-forward -----------------------------------------------------------------------------------
-static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffix, uint64_t ff, enum plan_act act,
-                      uint32_t out) {
-    if (ff == 0) model_fail(b, LOCUM_E_FORMAT, "key '%s.feed_forward_length' is missing", b->meta->architecture);
+static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffix, uint64_t ff,
+                      enum plan_act act, uint32_t out) {
+    if (ff == 0)
+        model_fail(b, LOCUM_E_FORMAT, "key '%s.feed_forward_length' is missing",
+                   b->meta->architecture);
     uint64_t width = b->params->embedding;
     uint32_t g = model_buffer(b, "g", ff), u = model_buffer(b, "u", ff);
-    uint32_t gate = model_matrix(b, MODEL_REQUIRED, width, ff, "blk.%u.ffn_gate%s.weight", layer, suffix);
-    uint32_t gate_bias = model_vector(b, MODEL_OPTIONAL, ff, "blk.%u.ffn_gate%s.bias", layer, suffix);
-    uint32_t up = model_matrix(b, MODEL_REQUIRED, width, ff, "blk.%u.ffn_up%s.weight", layer, suffix);
+    uint32_t gate =
+        model_matrix(b, MODEL_REQUIRED, width, ff, "blk.%u.ffn_gate%s.weight", layer, suffix);
+    uint32_t gate_bias =
+        model_vector(b, MODEL_OPTIONAL, ff, "blk.%u.ffn_gate%s.bias", layer, suffix);
+    uint32_t up =
+        model_matrix(b, MODEL_REQUIRED, width, ff, "blk.%u.ffn_up%s.weight", layer, suffix);
     uint32_t up_bias = model_vector(b, MODEL_OPTIONAL, ff, "blk.%u.ffn_up%s.bias", layer, suffix);
-    uint32_t down = model_matrix(b, MODEL_REQUIRED, ff, width, "blk.%u.ffn_down%s.weight", layer, suffix);
-    uint32_t down_bias = model_vector(b, MODEL_OPTIONAL, width, "blk.%u.ffn_down%s.bias", layer, suffix);
+    uint32_t down =
+        model_matrix(b, MODEL_REQUIRED, ff, width, "blk.%u.ffn_down%s.weight", layer, suffix);
+    uint32_t down_bias =
+        model_vector(b, MODEL_OPTIONAL, width, "blk.%u.ffn_down%s.bias", layer, suffix);
     op_matmul(b, layer, b->n, g, gate, gate_bias);
     op_matmul(b, layer, b->n, u, up, up_bias);
     op_activate(b, layer, g, u, act);
@@ -149,7 +165,8 @@ static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffi
 }
 
 static void ffn_norm(struct model_builder *b, uint32_t layer) {
-    uint32_t weight = model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.ffn_norm.weight", layer);
+    uint32_t weight =
+        model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.ffn_norm.weight", layer);
     op_norm(b, layer, b->x, b->n, weight, 1);
 }
 
@@ -157,8 +174,8 @@ void model_dense_ffn(struct model_builder *b, uint32_t layer, struct model_ffn h
     ffn_norm(b, layer);
     gated_ffn(b, layer, "", b->params->ff[layer], how.act, b->t);
     if (how.post_norm) {
-        uint32_t weight =
-            model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.post_ffw_norm.weight", layer);
+        uint32_t weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
+                                       "blk.%u.post_ffw_norm.weight", layer);
         op_norm(b, layer, b->t, b->t, weight, 1);
     }
     op_add(b, layer, b->t, b->x);
@@ -169,8 +186,8 @@ static void shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) 
     gated_ffn(b, layer, "_shexp", ff, PLAN_ACT_SILU, s);
     struct plan_op gate = plan_op_make(PLAN_ROW_GATE, layer);
     gate.in = b->n, gate.out = s;
-    gate.weight =
-        model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.ffn_gate_inp_shexp.weight", layer);
+    gate.weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
+                               "blk.%u.ffn_gate_inp_shexp.weight", layer);
     plan_add_op(&b->plan, gate);
     op_add(b, layer, s, b->t);
 }
@@ -178,9 +195,10 @@ static void shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) 
 void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
     const struct model_params *p = b->params;
     ffn_norm(b, layer);
-    uint32_t router =
-        model_matrix(b, MODEL_REQUIRED, p->embedding, p->experts, "blk.%u.ffn_gate_inp.weight", layer);
-    uint32_t router_bias = model_vector(b, MODEL_OPTIONAL, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
+    uint32_t router = model_matrix(b, MODEL_REQUIRED, p->embedding, p->experts,
+                                   "blk.%u.ffn_gate_inp.weight", layer);
+    uint32_t router_bias =
+        model_vector(b, MODEL_OPTIONAL, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
     uint32_t logits = model_buffer(b, "r", p->experts);
     op_matmul(b, layer, b->n, logits, router, router_bias);
     uint32_t set = model_experts(b, layer, how.routing);
@@ -209,7 +227,8 @@ void model_head(struct model_builder *b) {
     uint32_t norm = model_vector(b, MODEL_REQUIRED, p->embedding, "output_norm.weight");
     op_norm(b, PLAN_NONE, state, state, norm, 1);
     const char *name = model_has(b, "output.weight") ? "output.weight" : "token_embd.weight";
-    uint32_t output = model_matrix(b, MODEL_REQUIRED, p->embedding, b->plan.plan.vocabulary, "%s", name);
+    uint32_t output =
+        model_matrix(b, MODEL_REQUIRED, p->embedding, b->plan.plan.vocabulary, "%s", name);
     uint32_t bias = model_vector(b, MODEL_OPTIONAL, b->plan.plan.vocabulary, "output.bias");
     op_matmul(b, PLAN_NONE, state, logits, output, bias);
     if (p->softcap_logits > 0) {

@@ -20,8 +20,9 @@ struct model_builder {
     const struct model_params *params;
     bool *used; // per tensor of the file
     bool neox;  // form of RoPE of the architecture
-    uint32_t x, n, t; // buffers of the state's width: what runs through the layers; its normed copy;
-                      // the output of a block before it is added to x
+    uint32_t x, n,
+        t; // buffers of the state's width: what runs through the layers; its normed copy;
+           // the output of a block before it is added to x
 };
 
 // One architecture: a row of the registry in model.c, defined in its own file.
@@ -34,12 +35,13 @@ struct model_arch {
 // ---- tensors --------------------------------------------------------------------------------------
 enum model_need { MODEL_REQUIRED, MODEL_OPTIONAL };
 // The tensor `name` (printf form) as a weight of `rows` rows of `cols`. Absent and optional: PLAN_NONE.
-uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols, uint64_t rows,
-                      const char *name, ...) __attribute__((format(printf, 5, 6)));
+uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols,
+                      uint64_t rows, const char *name, ...) __attribute__((format(printf, 5, 6)));
 // An F32 vector.
-uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size, const char *name, ...)
-    __attribute__((format(printf, 4, 5)));
-bool model_has(const struct model_builder *builder, const char *name, ...) __attribute__((format(printf, 2, 3)));
+uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
+                      const char *name, ...) __attribute__((format(printf, 4, 5)));
+bool model_has(const struct model_builder *builder, const char *name, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // The routed experts of a layer: stacked, fused or (old files) one tensor per expert.
 struct model_routing {
@@ -77,7 +79,8 @@ void model_dense_ffn(struct model_builder *builder, uint32_t layer, struct model
 
 struct model_moe {
     struct model_routing routing;
-    uint32_t shared_width; // shared expert with a sigmoid gate (ffn_*_shexp, ffn_gate_inp_shexp); 0: none
+    uint32_t
+        shared_width; // shared expert with a sigmoid gate (ffn_*_shexp, ffn_gate_inp_shexp); 0: none
 };
 void model_moe(struct model_builder *builder, uint32_t layer, struct model_moe how);
 

@@ -12,7 +12,8 @@ enum { PATTERN_PERIOD = 6 }; // the last layer of each period sees everything
 
 static locum_status read_window_rope(struct model_builder *b, struct kernels_rope *rope) {
     float base;
-    STATUS_TRY(gguf_meta_f32_or(b->meta, ".rope.freq_base_swa", 10000, 1e-3f, 1e15f, &base, b->plan.error));
+    STATUS_TRY(gguf_meta_f32_or(b->meta, ".rope.freq_base_swa", 10000, 1e-3f, 1e15f, &base,
+                                b->plan.error));
     *rope = b->params->rope;
     rope->base = base;
     rope->scaling = KERNELS_ROPE_NONE; // scaling stretches only the layers that see everything

@@ -22,15 +22,15 @@ struct model_params {
     uint32_t *heads, *heads_kv, *ff; // per layer
     uint32_t head_size_k, head_size_v;
     float eps;
-    uint32_t experts, experts_used; // 0: no experts
-    uint32_t expert_ff;             // width of one expert
-    uint32_t shared_ff;             // width of the shared expert, 0: the file does not say
-    uint32_t window;                // 0: none
+    uint32_t experts, experts_used;          // 0: no experts
+    uint32_t expert_ff;                      // width of one expert
+    uint32_t shared_ff;                      // width of the shared expert, 0: the file does not say
+    uint32_t window;                         // 0: none
     float softcap_logits, softcap_attention; // 0: none
-    struct kernels_rope rope;       // factors NULL
+    struct kernels_rope rope;                // factors NULL
 };
 
-locum_status model_params_read(const struct gguf_meta *meta, struct arena *arena, struct model_params *out,
-                               locum_error *error);
+locum_status model_params_read(const struct gguf_meta *meta, struct arena *arena,
+                               struct model_params *out, locum_error *error);
 
 #endif

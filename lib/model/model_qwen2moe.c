@@ -10,7 +10,8 @@ static void build(struct model_builder *b) {
     struct model_attention attention = {.rope = model_rope(b, &p->rope, false)};
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
-        uint32_t width = p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
+        uint32_t width =
+            p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
         struct model_moe moe = {
             .routing = {KERNELS_GATING_SOFTMAX, false, width},
             .shared_width = p->shared_ff ? p->shared_ff : p->ff[i],

@@ -6,7 +6,8 @@
 
 static void build(struct model_builder *b) {
     const struct model_params *p = b->params;
-    struct model_attention attention = {.qk_norm = MODEL_QK_NORM_HEAD, .rope = model_rope(b, &p->rope, false)};
+    struct model_attention attention = {.qk_norm = MODEL_QK_NORM_HEAD,
+                                        .rope = model_rope(b, &p->rope, false)};
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
         model_attention(b, i, attention);

@@ -6,10 +6,12 @@
 
 static void build(struct model_builder *b) {
     const struct model_params *p = b->params;
-    struct model_attention attention = {.qk_norm = MODEL_QK_NORM_HEAD, .rope = model_rope(b, &p->rope, false)};
+    struct model_attention attention = {.qk_norm = MODEL_QK_NORM_HEAD,
+                                        .rope = model_rope(b, &p->rope, false)};
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
-        uint32_t width = p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
+        uint32_t width =
+            p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
         struct model_routing routing = {KERNELS_GATING_SOFTMAX, true, width};
         model_attention(b, i, attention);
         model_moe(b, i, (struct model_moe){.routing = routing});

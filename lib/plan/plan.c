@@ -35,12 +35,14 @@ void plan_builder_init(struct plan_builder *builder, struct arena *arena, locum_
 }
 
 // Lists double; what they leave behind in the arena is at most as large as the final list.
-static void *grow(struct plan_builder *builder, void *list, uint32_t count, uint32_t *capacity, size_t item) {
+static void *grow(struct plan_builder *builder, void *list, uint32_t count, uint32_t *capacity,
+                  size_t item) {
     if (count < *capacity) return list;
     uint32_t wanted = *capacity ? *capacity * 2 : 16;
     void *larger = arena_array(builder->arena, wanted, item);
     if (!larger) {
-        builder->status = status_fail(builder->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the plan");
+        builder->status =
+            status_fail(builder->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the plan");
         return NULL;
     }
     if (count) memcpy(larger, list, (size_t)count * item);
@@ -48,15 +50,15 @@ static void *grow(struct plan_builder *builder, void *list, uint32_t count, uint
     return larger;
 }
 
-#define PLAN_APPEND(builder, list, counter, slot, value)                                           \
-    do {                                                                                           \
-        if ((builder)->status != LOCUM_OK) return PLAN_NONE;                                       \
-        void *list_ = grow(builder, (builder)->plan.list, (builder)->plan.counter,                 \
-                           &(builder)->capacity[slot], sizeof *(builder)->plan.list);              \
-        if (!list_) return PLAN_NONE;                                                              \
-        (builder)->plan.list = list_;                                                              \
-        (builder)->plan.list[(builder)->plan.counter] = (value);                                   \
-        return (builder)->plan.counter++;                                                          \
+#define PLAN_APPEND(builder, list, counter, slot, value)                              \
+    do {                                                                              \
+        if ((builder)->status != LOCUM_OK) return PLAN_NONE;                          \
+        void *list_ = grow(builder, (builder)->plan.list, (builder)->plan.counter,    \
+                           &(builder)->capacity[slot], sizeof *(builder)->plan.list); \
+        if (!list_) return PLAN_NONE;                                                 \
+        (builder)->plan.list = list_;                                                 \
+        (builder)->plan.list[(builder)->plan.counter] = (value);                      \
+        return (builder)->plan.counter++;                                             \
     } while (0)
 
 uint32_t plan_add_weight(struct plan_builder *builder, const struct plan_weight *weight) {
@@ -75,11 +77,13 @@ uint32_t plan_add_rope(struct plan_builder *builder, const struct plan_rope *rop
     PLAN_APPEND(builder, ropes, n_ropes, 3, *rope);
 }
 
-uint32_t plan_add_buffer(struct plan_builder *builder, const char *name, uint64_t width, bool head) {
+uint32_t plan_add_buffer(struct plan_builder *builder, const char *name, uint64_t width,
+                         bool head) {
     if (builder->status == LOCUM_OK && (width == 0 || width > LIMIT_VOCABULARY)) {
-        builder->status = status_fail(builder->error, LOCUM_E_FORMAT,
-                                      "the model needs a row of %llu values (%s); 1 to %d are possible",
-                                      (unsigned long long)width, name, LIMIT_VOCABULARY);
+        builder->status =
+            status_fail(builder->error, LOCUM_E_FORMAT,
+                        "the model needs a row of %llu values (%s); 1 to %d are possible",
+                        (unsigned long long)width, name, LIMIT_VOCABULARY);
     }
     struct plan_buffer buffer = {name, (uint32_t)width, head};
     PLAN_APPEND(builder, buffers, n_buffers, 4, buffer);
@@ -91,8 +95,9 @@ static uint32_t append_op(struct plan_builder *builder, struct plan_op op) {
 
 void plan_add_op(struct plan_builder *builder, struct plan_op op) {
     if (builder->status == LOCUM_OK && builder->plan.n_ops >= LIMIT_PLAN_OPERATIONS) {
-        builder->status = status_fail(builder->error, LOCUM_E_UNSUPPORTED,
-                                      "the model needs more than %d operations", LIMIT_PLAN_OPERATIONS);
+        builder->status =
+            status_fail(builder->error, LOCUM_E_UNSUPPORTED,
+                        "the model needs more than %d operations", LIMIT_PLAN_OPERATIONS);
     }
     append_op(builder, op);
 }
@@ -163,26 +168,37 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
         LOCUM_ASSERT(op->u.norm.groups > 0 && width_of(plan, op->in) % op->u.norm.groups == 0);
         check_vector(plan, op->weight, width_of(plan, op->in) / op->u.norm.groups);
         break;
-    case PLAN_MATMUL: check_op_matmul(plan, op); break;
+    case PLAN_MATMUL:
+        check_op_matmul(plan, op);
+        break;
     case PLAN_ROPE:
         LOCUM_ASSERT(op->u.rope.table < plan->n_ropes);
         LOCUM_ASSERT(width_of(plan, op->out) == op->u.rope.heads * op->u.rope.head_size);
         LOCUM_ASSERT(plan->ropes[op->u.rope.table].rope.n_rot <= op->u.rope.head_size);
         break;
     case PLAN_KV_WRITE:
-    case PLAN_ATTENTION: check_op_attention(plan, op); break;
+    case PLAN_ATTENTION:
+        check_op_attention(plan, op);
+        break;
     case PLAN_ADD:
     case PLAN_SCALE:
     case PLAN_GATHER:
-    case PLAN_SOFTCAP: check_same_width(plan, op); break;
+    case PLAN_SOFTCAP:
+        check_same_width(plan, op);
+        break;
     case PLAN_ACTIVATE:
         check_same_width(plan, op);
         LOCUM_ASSERT(width_of(plan, op->in2) == width_of(plan, op->out));
         break;
     case PLAN_ROUTER:
-    case PLAN_EXPERTS: check_op_experts(plan, op); break;
-    case PLAN_ROW_GATE: check_vector(plan, op->weight, width_of(plan, op->in)); break;
-    case PLAN_KIND_COUNT: LOCUM_ASSERT(!"kind");
+    case PLAN_EXPERTS:
+        check_op_experts(plan, op);
+        break;
+    case PLAN_ROW_GATE:
+        check_vector(plan, op->weight, width_of(plan, op->in));
+        break;
+    case PLAN_KIND_COUNT:
+        LOCUM_ASSERT(!"kind");
     }
 }
 
@@ -192,7 +208,8 @@ locum_status plan_finish(struct plan_builder *builder, uint32_t logits, struct p
     plan->logits = logits;
     LOCUM_ASSERT(plan->head_start < plan->n_ops && plan->ops[plan->head_start].kind == PLAN_GATHER);
     LOCUM_ASSERT(width_of(plan, logits) == plan->vocabulary);
-    for (uint32_t i = 0; i < plan->n_ops; i++) check_op(plan, &plan->ops[i]);
+    for (uint32_t i = 0; i < plan->n_ops; i++)
+        check_op(plan, &plan->ops[i]);
     *out = *plan;
     return LOCUM_OK;
 }
@@ -209,6 +226,7 @@ uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element) {
 
 uint64_t plan_expert_bytes(const struct plan_experts *experts) {
     uint64_t sum = 0;
-    for (int i = 0; i < PLAN_EXPERT_MATRICES; i++) sum += experts->matrix[i].bytes;
+    for (int i = 0; i < PLAN_EXPERT_MATRICES; i++)
+        sum += experts->matrix[i].bytes;
     return sum;
 }

@@ -40,16 +40,17 @@
 //   ROW_GATE   out *= sigmoid(w . in), one factor per token
 //   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
 //   SOFTCAP    out = c * tanh(in / c), c = scale
-#define PLAN_KIND_LIST(X)                                                                          \
-    X(EMBED, "embed") X(NORM, "norm") X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write")  \
-    X(ATTENTION, "attention") X(ADD, "add") X(SCALE, "scale") X(ACTIVATE, "activate")              \
-    X(ROUTER, "router") X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather")          \
-    X(SOFTCAP, "softcap")
+#define PLAN_KIND_LIST(X)                                                                         \
+    X(EMBED, "embed")                                                                             \
+    X(NORM, "norm") X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write")                   \
+        X(ATTENTION, "attention") X(ADD, "add") X(SCALE, "scale") X(ACTIVATE, "activate")         \
+            X(ROUTER, "router") X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather") \
+                X(SOFTCAP, "softcap")
 enum plan_kind {
 #define PLAN_KIND_ENUM(name, text) PLAN_##name,
     PLAN_KIND_LIST(PLAN_KIND_ENUM)
 #undef PLAN_KIND_ENUM
-    PLAN_KIND_COUNT
+        PLAN_KIND_COUNT
 };
 const char *plan_kind_name(enum plan_kind kind);
 

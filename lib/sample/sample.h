@@ -30,13 +30,14 @@ struct sample_settings {
 struct sampler;
 // Bytes that sampler_create takes for a vocabulary of that size.
 uint64_t sampler_bytes(uint32_t vocabulary);
-locum_status sampler_create(uint32_t vocabulary, const struct kernels_table *kernels, struct sampler **out,
-                            locum_error *error);
+locum_status sampler_create(uint32_t vocabulary, const struct kernels_table *kernels,
+                            struct sampler **out, locum_error *error);
 void sampler_destroy(struct sampler *sampler); // NULL is fine
 
 // logits: one row. position: of the token that is being drawn.
-locum_status sampler_draw(struct sampler *sampler, const struct sample_settings *settings, const float *logits,
-                          uint32_t position, locum_token *out, locum_error *error);
+locum_status sampler_draw(struct sampler *sampler, const struct sample_settings *settings,
+                          const float *logits, uint32_t position, locum_token *out,
+                          locum_error *error);
 
 // For tests and comparisons: the candidates that the last draw chose from, best first, with their
 // probabilities (empty after a greedy draw).
@@ -44,7 +45,8 @@ struct sample_candidate {
     float logit;
     locum_token id;
 };
-uint32_t sampler_candidates(const struct sampler *sampler, const struct sample_candidate **candidates,
+uint32_t sampler_candidates(const struct sampler *sampler,
+                            const struct sample_candidate **candidates,
                             const float **probabilities);
 
 #endif

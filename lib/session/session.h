@@ -25,8 +25,8 @@ struct session_pool {
 };
 // Room for `positions` positions, rounded up to pages.
 uint64_t session_pool_bytes(const struct exec_kv_layout *layout, uint32_t positions);
-locum_status session_pool_init(struct session_pool *pool, const struct exec_kv_layout *layout, uint32_t positions,
-                               struct arena *arena, locum_error *error);
+locum_status session_pool_init(struct session_pool *pool, const struct exec_kv_layout *layout,
+                               uint32_t positions, struct arena *arena, locum_error *error);
 void session_pool_release(struct session_pool *pool);
 
 struct session {
@@ -39,7 +39,8 @@ struct session {
     uint32_t page_count;
 };
 uint64_t session_bytes(uint32_t context);
-locum_status session_create(struct session_pool *pool, uint32_t context, struct session **out, locum_error *error);
+locum_status session_create(struct session_pool *pool, uint32_t context, struct session **out,
+                            locum_error *error);
 void session_destroy(struct session *session); // gives its pages back; NULL is fine
 
 // Keep the longest computed prefix of tokens[0..count-1], but at most count - 1 of it: the last token is
