@@ -20,35 +20,25 @@ static bool fail(struct buffer *buffer) {
 }
 
 bool buffer_reserve(struct buffer *buffer, size_t more) {
-    if (buffer->failed)
-        return false;
-    if (more <= buffer->capacity - buffer->size)
-        return true;
-    if (more > SIZE_MAX - buffer->size)
-        return fail(buffer);
+    if (buffer->failed) return false;
+    if (more <= buffer->capacity - buffer->size) return true;
+    if (more > SIZE_MAX - buffer->size) return fail(buffer);
     size_t need = buffer->size + more;
-    if (buffer->limit != 0 && need > buffer->limit)
-        return fail(buffer);
+    if (buffer->limit != 0 && need > buffer->limit) return fail(buffer);
     size_t capacity = buffer->capacity + buffer->capacity / 2; // may wrap: then `need` is larger
-    if (capacity < BUFFER_CAPACITY_MIN)
-        capacity = BUFFER_CAPACITY_MIN;
-    if (capacity < need)
-        capacity = need;
-    if (buffer->limit != 0 && capacity > buffer->limit)
-        capacity = buffer->limit;
+    if (capacity < BUFFER_CAPACITY_MIN) capacity = BUFFER_CAPACITY_MIN;
+    if (capacity < need) capacity = need;
+    if (buffer->limit != 0 && capacity > buffer->limit) capacity = buffer->limit;
     char *data = heap_resize(buffer->data, capacity);
-    if (data == NULL)
-        return fail(buffer);
+    if (data == NULL) return fail(buffer);
     buffer->data = data;
     buffer->capacity = capacity;
     return true;
 }
 
 bool buffer_append(struct buffer *buffer, const void *data, size_t size) {
-    if (!buffer_reserve(buffer, size))
-        return false;
-    if (size > 0)
-        memcpy(buffer->data + buffer->size, data, size);
+    if (!buffer_reserve(buffer, size)) return false;
+    if (size > 0) memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
     return true;
 }
@@ -78,8 +68,7 @@ bool buffer_format(struct buffer *buffer, const char *format, ...) {
 }
 
 const char *buffer_text(struct buffer *buffer) {
-    if (!buffer_reserve(buffer, 1))
-        return NULL;
+    if (!buffer_reserve(buffer, 1)) return NULL;
     buffer->data[buffer->size] = '\0';
     return buffer->data;
 }

@@ -3,8 +3,8 @@
 // Owns:      a growable run of bytes.
 // Called by: writers of text and files (gguf writer, JSON, templates, detokenizer).
 // Threads:   one thread at a time.
-// Errors:    sticky: once an append found no memory (or passed the limit), `failed` stays set, further
-//            appends do nothing and return false. Check once, at the end.
+// Errors:    sticky: once an append found no memory (or passed the limit), `failed` stays set,
+//            further appends do nothing and return false. Check once, at the end.
 // Not here:  bytes that somebody else owns (slice.h).
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H

@@ -12,8 +12,7 @@ static const struct dtype_info dtype_rows[DTYPE_ID_MAX] = {
 };
 
 const struct dtype_info *dtype_get(uint32_t id) {
-    if (id >= DTYPE_ID_MAX || dtype_rows[id].block == 0)
-        return NULL;
+    if (id >= DTYPE_ID_MAX || dtype_rows[id].block == 0) return NULL;
     return &dtype_rows[id];
 }
 
@@ -24,7 +23,6 @@ const char *dtype_name(uint32_t id) {
 
 bool dtype_row_bytes(uint32_t id, uint64_t n, uint64_t *bytes) {
     const struct dtype_info *info = dtype_get(id);
-    if (info == NULL || n % info->block != 0)
-        return false;
+    if (info == NULL || n % info->block != 0) return false;
     return checked_mul(n / info->block, info->bytes, bytes);
 }

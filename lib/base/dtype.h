@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 // X(name, id, weights per block, bytes per block). Numbers are facts of the GGUF format.
-// Every id that the format defines is listed, so that `inspect` can size and name it; which of them can
-// be computed with is the business of kernels.h.
+// Every id that the format defines is listed, so that `inspect` can size and name it; which of them
+// can be computed with is the business of kernels.h.
 #define DTYPE_LIST(X)                                                                              \
     X(F32, 0, 1, 4) X(F16, 1, 1, 2) X(Q4_0, 2, 32, 18) X(Q4_1, 3, 32, 20) X(Q5_0, 6, 32, 22)       \
     X(Q5_1, 7, 32, 24) X(Q8_0, 8, 32, 34) X(Q8_1, 9, 32, 36) X(Q2_K, 10, 256, 84)                  \
@@ -42,7 +42,8 @@ struct dtype_info {
 const struct dtype_info *dtype_get(uint32_t id);
 // "Q4_K"; for an unknown id "unknown".
 const char *dtype_name(uint32_t id);
-// Bytes of a row of n weights; false if the type is unknown, n is no multiple of its block, or it wraps.
+// Bytes of a row of n weights; false if the type is unknown, n is no multiple of its block, or the
+// result does not fit.
 bool dtype_row_bytes(uint32_t id, uint64_t n, uint64_t *bytes);
 
 #endif

@@ -48,7 +48,7 @@ static inline uint16_t half_from_float(float value) {
         return (uint16_t)(sign | 0x7c00u | nan);
     }
     if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); // rounds to 65536 or more
-    if (magnitude < 0x38800000u) { // below 2^-14: denormal; adding 0.5 leaves the rounded bits at the end
+    if (magnitude < 0x38800000u) { // below 2^-14: denormal; adding 0.5 rounds and shifts the bits
         float shifted = half_from_bits(magnitude) + half_from_bits(0x3f000000u);
         return (uint16_t)(sign | (half_to_bits(shifted) - 0x3f000000u));
     }

@@ -7,8 +7,7 @@
 #include "base/message.h"
 
 void log_write(const struct log_sink *sink, locum_log_level level, const char *format, ...) {
-    if (sink == NULL || sink->function == NULL)
-        return;
+    if (sink == NULL || sink->function == NULL) return;
     char text[LOCUM_ERROR_TEXT_MAX];
     va_list arguments;
     va_start(arguments, format);

@@ -8,8 +8,8 @@
 #include "base/check.h"
 
 // Bytes of the well-formed UTF-8 character at text (1 to 4), 0 if there is none. The ranges of the
-// second byte are those of the Unicode standard's table of well-formed sequences: no overlong forms,
-// no surrogates, nothing above U+10FFFF. A terminating zero ends every sequence by itself.
+// second byte are those of the Unicode standard's table of well-formed sequences: no overlong
+// forms, no surrogates, nothing above U+10FFFF. A terminating zero ends every sequence by itself.
 static size_t character_size(const unsigned char *text) {
     static const struct {
         unsigned char first_min, first_max, second_min, second_max, size;
@@ -19,15 +19,11 @@ static size_t character_size(const unsigned char *text) {
         {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (text[0] < rows[i].first_min || text[0] > rows[i].first_max)
-            continue;
-        if (rows[i].size == 1)
-            return 1;
-        if (text[1] < rows[i].second_min || text[1] > rows[i].second_max)
-            return 0;
+        if (text[0] < rows[i].first_min || text[0] > rows[i].first_max) continue;
+        if (rows[i].size == 1) return 1;
+        if (text[1] < rows[i].second_min || text[1] > rows[i].second_max) return 0;
         for (size_t k = 2; k < rows[i].size; k++) {
-            if ((text[k] & 0xc0) != 0x80)
-                return 0;
+            if ((text[k] & 0xc0) != 0x80) return 0;
         }
         return rows[i].size;
     }
@@ -46,8 +42,7 @@ size_t message_write(char *out, size_t max, const char *format, va_list argument
     size_t at = 0;
     while (at < end) {
         size_t size = character_size((const unsigned char *)out + at);
-        if (size > end - at)
-            break; // only when cutting: this character does not fit any more
+        if (size > end - at) break; // only when cutting: this character does not fit any more
         if (size == 0) {
             out[at] = '?';
             size = 1;

@@ -11,9 +11,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-// Write one line of valid UTF-8 into out[max], max >= 8, terminated. Names in messages come from files
-// that may be hostile: control characters and bytes that are not UTF-8 become '?'. What does not fit is
-// cut at a character border and ends with "...". Gives the length.
+// Write one line of valid UTF-8 into out[max], max >= 8, terminated. Names in messages come from
+// files that may be hostile: control characters and bytes that are not UTF-8 become '?'. What does
+// not fit is cut at a character border and ends with "...". Gives the length.
 size_t message_write(char *out, size_t max, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 

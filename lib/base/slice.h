@@ -30,10 +30,12 @@ static inline bool slice_is(struct slice a, const char *text) {
     return slice_equal(a, slice_text(text));
 }
 static inline bool slice_starts(struct slice a, struct slice prefix) {
-    return a.size >= prefix.size && (prefix.size == 0 || memcmp(a.data, prefix.data, prefix.size) == 0);
+    return a.size >= prefix.size &&
+           (prefix.size == 0 || memcmp(a.data, prefix.data, prefix.size) == 0);
 }
 static inline struct slice slice_from(struct slice a, size_t start) {
-    return start >= a.size ? (struct slice){a.data + a.size, 0} : (struct slice){a.data + start, a.size - start};
+    return start >= a.size ? (struct slice){a.data + a.size, 0}
+                           : (struct slice){a.data + start, a.size - start};
 }
 
 #endif

@@ -21,8 +21,7 @@ static const struct status_row status_rows[] = {
 static const struct status_row *status_find(locum_status status) {
     static const struct status_row unknown = {LOCUM_OK, "LOCUM_E_UNKNOWN", "an unknown status"};
     for (size_t i = 0; i < sizeof status_rows / sizeof status_rows[0]; i++) {
-        if (status_rows[i].status == status)
-            return &status_rows[i];
+        if (status_rows[i].status == status) return &status_rows[i];
     }
     return &unknown;
 }
@@ -36,8 +35,7 @@ const char *locum_status_sentence(locum_status status) {
 }
 
 locum_status status_fail(locum_error *error, locum_status status, const char *format, ...) {
-    if (error == NULL)
-        return status;
+    if (error == NULL) return status;
     va_list arguments;
     va_start(arguments, format);
     message_write(error->text, sizeof error->text, format, arguments);
@@ -55,8 +53,7 @@ static void STATUS_PRINTF(3, 4) write_text(char *out, size_t max, const char *fo
 }
 
 locum_status status_prefix(locum_error *error, locum_status status, const char *format, ...) {
-    if (error == NULL)
-        return status;
+    if (error == NULL) return status;
     char below[sizeof error->text];
     char prefix[sizeof error->text];
     memcpy(below, error->text, sizeof below);

@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
-// Count SIGINT and SIGTERM in *count from now on. The second one of a kind ends the process in the usual
-// way, so that a program that hangs can still be stopped; another call makes the next one a first one
-// again. An ignored signal stays ignored (nohup, background jobs).
+// Count SIGINT and SIGTERM in *count from now on. The second one of a kind ends the process in the
+// usual way, so that a program that hangs can still be stopped; another call makes the next one a
+// first one again. An ignored signal stays ignored (nohup, background jobs).
 bool signal_count_interrupts(_Atomic int *count);
 // Writing to a closed pipe becomes an ordinary error.
 bool signal_ignore_pipe(void);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -20,7 +21,7 @@ static void remember(void *user, locum_log_level level, const char *text) {
     struct record *record = user;
     record->count++;
     record->level = level;
-    strcpy(record->text, text);
+    snprintf(record->text, sizeof record->text, "%s", text);
 }
 
 static void messages_reach_the_host(void **state) {

@@ -60,7 +60,8 @@ static void bytes_that_are_no_text_become_question_marks(void **state) {
 
 static void long_text_is_cut_between_characters(void **state) {
     (void)state;
-    // Each size in turn, over a text of 1-, 2-, 3- and 4-byte characters: valid, and as long as possible.
+    // Each size in turn, over a text of 1-, 2-, 3- and 4-byte characters: valid, and as long as
+    // possible.
     const char *text = "aéb模c\xf0\x9f\x98\x80"
                        "dü模e";
     char whole[100];

@@ -11,7 +11,8 @@
 int scratch_create(void **state);
 int scratch_remove(void **state);
 
-// Path of something in the folder; valid until the 8th next call. No arguments name the folder itself: "".
+// Path of something in the folder; valid until the 8th next call. No arguments name the folder
+// itself: "".
 const char *scratch_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // A file with folders above it made as needed.
 const char *scratch_write(const char *name, const void *data, size_t bytes);

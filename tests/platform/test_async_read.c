@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -38,7 +39,7 @@ static int group_start(void **state) {
         vmem_alloc(&buffers, (size_t)DEPTH_MAX * PIECE_MAX, NULL) != LOCUM_OK)
         return 1;
     scratch_fill(content.data, SIZE, 9);
-    strcpy(real_path, scratch_write("model.gguf", content.data, SIZE));
+    snprintf(real_path, sizeof real_path, "%s", scratch_write("model.gguf", content.data, SIZE));
     return 0;
 }
 
@@ -335,7 +336,8 @@ static void the_automatic_choice_says_what_it_is(void **state) {
     close_real(file);
 }
 
-// The last test: what it takes away does not come back. Containers often refuse io_uring in this way.
+// The last test: what it takes away does not come back. Containers often refuse io_uring in this
+// way.
 static void a_kernel_that_refuses_uring_is_named(void **state) {
     (void)state;
     struct sock_filter program[] = {

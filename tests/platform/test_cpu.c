@@ -12,9 +12,10 @@
 #include "platform/cpu.h"
 #include "tests/platform/scratch.h"
 
-// ---- instruction sets --------------------------------------------------------------------------------
+// ---- instruction sets ---------------------------------------------------------------------------
 
-// A processor with everything, as the registers of a Sapphire Rapids say it, and a system that saves all.
+// A processor with everything, as the registers of a Sapphire Rapids say it, and a system that
+// saves all.
 static const struct cpu_registers full = {
     .leaf_max = 32,
     .leaf1_ecx = 1u << 12 | 1u << 27 | 1u << 28 | 1u << 29,
@@ -103,7 +104,7 @@ static void this_machine_agrees_with_the_kernel(void **state) {
     assert_true(name[0] != ' ' && name[strlen(name) - 1] != ' ');
 }
 
-// ---- topology ------------------------------------------------------------------------------------------
+// ---- topology -----------------------------------------------------------------------------------
 
 // One number, or "value-last" if last is not 0.
 static void cpu_file(uint32_t cpu, const char *file, unsigned long value, unsigned long last) {
@@ -150,7 +151,8 @@ static void nothing_to_read_means_one_kind(void **state) {
     assert_string_equal(topology.source, "one kind");
 }
 
-// 8 performance cores without hardware threads and 12 efficiency cores; frequencies of a Core Ultra.
+// 8 performance cores without hardware threads and 12 efficiency cores; frequencies of a Core
+// Ultra.
 static void hybrid_without_smt_counts_its_fast_cores(void **state) {
     (void)state;
     scratch_clear();
@@ -168,7 +170,8 @@ static void hybrid_without_smt_counts_its_fast_cores(void **state) {
         assert_true(topology.order[i] < 8);
 }
 
-// 6 performance cores with two threads each (0-11), 8 efficiency cores (12-19), named by the kernel.
+// 6 performance cores with two threads each (0-11), 8 efficiency cores (12-19), named by the
+// kernel.
 static void hybrid_with_smt_counts_cores_not_threads(void **state) {
     (void)state;
     scratch_clear();
@@ -269,22 +272,22 @@ static void half_a_sibling_pair_is_a_core(void **state) {
 static void quota_of_version_2_is_rounded_up(void **state) {
     (void)state;
     scratch_clear();
-    scratch_text("proc/self/cgroup", "0::/work/job\n");
+    scratch_text("proc/self/cgroup", "0::/jobs/one\n");
     scratch_text(
         "proc/self/mountinfo",
         "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
-    scratch_text("sys/fs/cgroup/work/job/cpu.max", "250000 100000\n");
-    scratch_text("sys/fs/cgroup/work/cpu.max", "max 100000\n");
+    scratch_text("sys/fs/cgroup/jobs/one/cpu.max", "250000 100000\n");
+    scratch_text("sys/fs/cgroup/jobs/cpu.max", "max 100000\n");
     read_fake(8);
     assert_int_equal(topology.quota, 3);
     assert_int_equal(topology.threads, 3);
     assert_int_equal(topology.performance, 8);
-    scratch_text("sys/fs/cgroup/work/cpu.max", "50000 100000\n"); // the group above is tighter
+    scratch_text("sys/fs/cgroup/jobs/cpu.max", "50000 100000\n"); // the group above is tighter
     read_fake(8);
     assert_int_equal(topology.quota, 1);
     assert_int_equal(topology.threads, 1);
-    scratch_text("sys/fs/cgroup/work/cpu.max", "6400000 100000\n"); // more than there is
-    scratch_text("sys/fs/cgroup/work/job/cpu.max", "garbage\n");
+    scratch_text("sys/fs/cgroup/jobs/cpu.max", "6400000 100000\n"); // more than there is
+    scratch_text("sys/fs/cgroup/jobs/one/cpu.max", "garbage\n");
     read_fake(8);
     assert_int_equal(topology.quota, 64);
     assert_int_equal(topology.threads, 8);

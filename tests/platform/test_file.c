@@ -56,7 +56,7 @@ static void assert_reads_all(void) {
     assert_memory_equal(memory.data, content, SIZE);
 }
 
-// ---- real files ----------------------------------------------------------------------------------------
+// ---- real files ---------------------------------------------------------------------------------
 
 static void a_file_gives_its_bytes(void **state) {
     (void)state;
@@ -245,7 +245,7 @@ static void a_file_that_shrinks_ends_early(void **state) {
     file_close(file);
 }
 
-// ---- faults --------------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 static void short_and_interrupted_reads_go_on(void **state) {
     (void)state;
@@ -337,7 +337,7 @@ static void direct_faults_lead_to_buffered_reads_with_a_reason(void **state) {
     }
 }
 
-// ---- paths ---------------------------------------------------------------------------------------------
+// ---- paths --------------------------------------------------------------------------------------
 
 static void looking_tells_files_from_folders(void **state) {
     (void)state;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "platform/memory.h"
@@ -53,11 +54,10 @@ static void a_system_that_does_not_say_is_an_error(void **state) {
 }
 
 static void start_version_2(const char *group) {
-    char text[200] = "0::";
+    char text[200];
     scratch_clear();
     scratch_text("proc/meminfo", meminfo);
-    strcat(text, group);
-    strcat(text, "\n");
+    snprintf(text, sizeof text, "0::%s\n", group);
     scratch_text("proc/self/cgroup", text);
     scratch_text(
         "proc/self/mountinfo",

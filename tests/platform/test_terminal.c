@@ -20,7 +20,8 @@
 #include "platform/signal.h"
 #include "platform/terminal.h"
 
-// Everything here changes the process, so each case runs in a child; its exit status is the verdict.
+// Everything here changes the process, so each case runs in a child; its exit status is the
+// verdict.
 static int status_of(void (*function)(void)) {
     pid_t child = fork();
     assert_true(child >= 0);

@@ -61,9 +61,10 @@ static locum_status open_temporary(struct file_write *writer, const struct stat 
 
 static locum_status open_target(struct file_write *writer, const char *path, locum_error *error) {
     struct stat old;
-    if (strlen(path) >= sizeof writer->target || path[0] == '\0')
+    size_t size = strlen(path) + 1;
+    if (size > sizeof writer->target || size == 1)
         return status_fail(error, LOCUM_E_ARGUMENT, "'%s' is no path of a file", path);
-    strcpy(writer->target, path);
+    memcpy(writer->target, path, size);
     if (stat(path, &old) != 0) {
         if (errno != ENOENT) return fail(writer, "cannot be written", errno, error);
         return open_temporary(writer, NULL, error);
@@ -76,7 +77,7 @@ static locum_status open_target(struct file_write *writer, const char *path, loc
     }
     if (realpath(path, writer->target) == NULL) {
         int number = errno;
-        strcpy(writer->target, path);
+        memcpy(writer->target, path, size);
         return fail(writer, "cannot be found", number, error);
     }
     return open_temporary(writer, &old, error);
