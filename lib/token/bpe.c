@@ -79,22 +79,40 @@ static void symbols_of(const struct pair *pair, struct slice out[3]) {
     out[2] = slice_make(pair->bytes, pair->size);
 }
 
-struct others_count {
-    uint32_t count;
-    size_t bytes;
+// What the first walk over the merges learns.
+struct survey {
+    uint32_t others; // symbols that are no tokens, at most, and their bytes
+    size_t other_bytes;
+    locum_token last; // what the merge before makes
 };
 
-static void count_others(struct bpe *bpe, const struct pair *pair, uint32_t rank, void *user) {
-    (void)rank;
-    struct others_count *others = user;
+// A merge mostly makes the token behind the one that the merge before made, so that one is looked at
+// first: it is near, an index is far.
+static locum_token find_made(const struct vocabulary *vocabulary, struct slice both, locum_token last) {
+    uint32_t next = (uint32_t)(last + 1);
+    if (next < vocabulary_size(vocabulary) && (vocabulary->kinds[next] & VOCABULARY_PLAIN) &&
+        slice_equal(vocabulary_bytes(vocabulary, (locum_token)next), both)) {
+        return (locum_token)next;
+    }
+    return vocabulary_find(vocabulary, both);
+}
+
+static void survey_pair(struct bpe *bpe, const struct pair *pair, uint32_t rank, void *user) {
+    struct survey *survey = user;
     struct slice symbols[3];
     symbols_of(pair, symbols);
+    locum_token ids[3] = {vocabulary_find(bpe->vocabulary, symbols[0]),
+                          vocabulary_find(bpe->vocabulary, symbols[1]),
+                          find_made(bpe->vocabulary, symbols[2], survey->last)};
     for (int i = 0; i < 3; i++) {
-        if (vocabulary_find(bpe->vocabulary, symbols[i]) == TOKEN_NONE) {
-            others->count++;
-            others->bytes += symbols[i].size;
+        if (ids[i] == TOKEN_NONE) {
+            survey->others++;
+            survey->other_bytes += symbols[i].size;
         }
     }
+    bpe->left[rank] = ids[0];
+    bpe->right[rank] = ids[1];
+    survey->last = ids[2];
 }
 
 static int32_t add_other(struct bpe *bpe, struct slice bytes) {
@@ -107,29 +125,57 @@ static int32_t add_other(struct bpe *bpe, struct slice bytes) {
     return symbol;
 }
 
-static uint32_t *find_cell(const struct bpe *bpe, uint32_t left, uint32_t right) {
-    uint64_t hash = token_hash_number((uint64_t)left << 32 | right);
+static void add_others(struct bpe *bpe, const struct pair *pair, uint32_t rank, void *user) {
+    (void)user;
+    struct slice symbols[3];
+    symbols_of(pair, symbols);
+    bpe->left[rank] = add_other(bpe, symbols[0]);
+    bpe->right[rank] = add_other(bpe, symbols[1]);
+    add_other(bpe, symbols[2]);
+}
+
+static uint64_t hash_of(int32_t left, int32_t right) {
+    return token_hash_number((uint64_t)(uint32_t)left << 32 | (uint32_t)right);
+}
+
+static uint32_t *find_cell(const struct bpe *bpe, int32_t left, int32_t right, uint64_t hash) {
     uint32_t cell = token_hash_cell(hash, bpe->cells);
     for (; bpe->index[cell] != 0; cell = cell + 1 == bpe->cells ? 0 : cell + 1) {
-        uint32_t rank = bpe->index[cell] - 1;
-        if (bpe->left[rank] == left && bpe->right[rank] == right) {
+        int32_t rank = token_hash_number_of(bpe->index[cell]);
+        if (token_hash_may_be(hash, bpe->index[cell]) && bpe->left[rank] == left &&
+            bpe->right[rank] == right) {
             break;
         }
     }
     return &bpe->index[cell];
 }
 
-static void add_pair(struct bpe *bpe, const struct pair *pair, uint32_t rank, void *user) {
-    (void)user;
-    struct slice symbols[3];
-    symbols_of(pair, symbols);
-    bpe->left[rank] = (uint32_t)add_other(bpe, symbols[0]);
-    bpe->right[rank] = (uint32_t)add_other(bpe, symbols[1]);
-    add_other(bpe, symbols[2]);
-    uint32_t *cell = find_cell(bpe, bpe->left[rank], bpe->right[rank]);
-    if (*cell == 0) { // of equal merges the first counts
-        *cell = rank + 1;
+static void index_merges(struct bpe *bpe) {
+    for (uint32_t rank = 0; rank < bpe->merges; rank++) {
+        int32_t left = bpe->left[rank], right = bpe->right[rank];
+        if (left == MERGE_NONE || right == MERGE_NONE) {
+            continue;
+        }
+        uint64_t hash = hash_of(left, right);
+        uint32_t *cell = find_cell(bpe, left, right, hash);
+        if (*cell == 0) { // of equal merges the first counts
+            *cell = token_hash_pack(hash, rank);
+        }
     }
+}
+
+static locum_status make_tables(struct bpe *bpe, struct arena *arena, locum_error *error) {
+    bpe->cells = token_hash_cells(bpe->merges);
+    bpe->left = arena_array(arena, bpe->merges, sizeof *bpe->left);
+    bpe->right = arena_array(arena, bpe->merges, sizeof *bpe->right);
+    bpe->index = arena_array(arena, bpe->cells, sizeof *bpe->index);
+    if (!bpe->left || !bpe->right || !bpe->index) {
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for %u merges", bpe->merges);
+    }
+    for (uint32_t rank = 0; rank < bpe->merges; rank++) {
+        bpe->left[rank] = bpe->right[rank] = MERGE_NONE;
+    }
+    return LOCUM_OK;
 }
 
 static locum_status read_merges(struct bpe *bpe, struct token_texts merges, struct arena *arena,
@@ -138,27 +184,25 @@ static locum_status read_merges(struct bpe *bpe, struct token_texts merges, stru
         return status_fail(error, LOCUM_E_FORMAT, "%llu merges, more than %d",
                            (unsigned long long)merges.count, LIMIT_MERGES);
     }
-    // Every byte gets a first symbol, with or without a token.
-    struct others_count others = {.count = 256, .bytes = 256};
-    STATUS_TRY(each_pair(bpe, merges, count_others, &others, error));
-    if (others.count > LIMIT_VOCABULARY || others.bytes > UINT32_MAX) {
-        return status_fail(error, LOCUM_E_FORMAT, "the merges name %u texts that are no tokens",
-                           others.count);
-    }
-    STATUS_TRY(token_table_make(&bpe->others, arena, others.count, others.bytes, error));
     bpe->merges = (uint32_t)merges.count;
-    bpe->cells = token_hash_cells(bpe->merges);
-    bpe->left = arena_array(arena, bpe->merges, sizeof *bpe->left);
-    bpe->right = arena_array(arena, bpe->merges, sizeof *bpe->right);
-    bpe->index = arena_array(arena, bpe->cells, sizeof *bpe->index);
-    if (!bpe->left || !bpe->right || !bpe->index) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for %u merges", bpe->merges);
+    STATUS_TRY(make_tables(bpe, arena, error));
+    // Every byte gets a first symbol, with or without a token.
+    struct survey survey = {.others = 256, .other_bytes = 256, .last = TOKEN_NONE};
+    STATUS_TRY(each_pair(bpe, merges, survey_pair, &survey, error));
+    if (survey.others > LIMIT_VOCABULARY || survey.other_bytes > UINT32_MAX) {
+        return status_fail(error, LOCUM_E_FORMAT, "the merges name %u texts that are no tokens",
+                           survey.others);
     }
+    STATUS_TRY(token_table_make(&bpe->others, arena, survey.others, survey.other_bytes, error));
     for (int byte = 0; byte < 256; byte++) {
         char text = (char)byte;
         bpe->byte_symbols[byte] = add_other(bpe, slice_make(&text, 1));
     }
-    return each_pair(bpe, merges, add_pair, NULL, error);
+    if (survey.others > 256) {
+        STATUS_TRY(each_pair(bpe, merges, add_others, NULL, error));
+    }
+    index_merges(bpe);
+    return LOCUM_OK;
 }
 
 locum_status bpe_build(const struct vocabulary *vocabulary, struct token_texts merges, bool by_id,
@@ -182,9 +226,9 @@ static bool rank_of_pair(const void *model, int32_t left, int32_t right, struct 
     if (left == MERGE_NONE || right == MERGE_NONE) {
         return false;
     }
-    uint32_t found = *find_cell(bpe, (uint32_t)left, (uint32_t)right);
-    *rank = found - 1;
-    return found != 0;
+    int32_t found = token_hash_number_of(*find_cell(bpe, left, right, hash_of(left, right)));
+    *rank = (uint32_t)found;
+    return found >= 0;
 }
 
 static bool rank_of_id(const void *model, int32_t left, int32_t right, struct slice both,

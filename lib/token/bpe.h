@@ -22,8 +22,8 @@ struct bpe {
     bool inner_blanks;         // of a symbol: see vocabulary_has_inner_blank
     int32_t byte_symbols[256]; // first symbol of each byte, of the byte alphabet
     uint32_t merges;           // rank = position in the file
-    uint32_t *left, *right;    // [merges]
-    uint32_t *index;           // [cells] rank + 1, by the pair; 0: free
+    int32_t *left, *right;     // [merges]
+    uint32_t *index;           // [cells] ranks by pair, see token_hash.h
     uint32_t cells;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the hash of the tables of this folder, and the cell that a hash begins with.
+// Owns:      the hash of the tables of this folder, where a hash begins in a table, what a cell holds.
 // Called by: token_table, bpe.
 // Threads:   pure.
 // Errors:    none.
@@ -8,8 +8,10 @@
 #ifndef TOKEN_HASH_H
 #define TOKEN_HASH_H
 
+#include <assert.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/slice.h"
 
 // Odd 64-bit constants: 2^64 divided by the golden ratio, and one of MurmurHash3's finaliser.
@@ -47,6 +49,24 @@ static inline uint32_t token_hash_cells(uint32_t entries) {
 // Any size of table, not only powers of two: the high half of the product.
 static inline uint32_t token_hash_cell(uint64_t hash, uint32_t cells) {
     return (uint32_t)((hash & UINT32_MAX) * cells >> 32);
+}
+
+// A cell holds a number + 1 (0: free) and, above it, bits of the hash that its place doesn't tell: with them
+// nearly every walk reads one entry, the right one. Entries are far away, each costs a cache miss or two.
+enum { TOKEN_HASH_NUMBER_BITS = 23 };
+
+static_assert(LIMIT_VOCABULARY < 1 << TOKEN_HASH_NUMBER_BITS, "a number + 1 fits");
+static_assert(LIMIT_MERGES < 1 << TOKEN_HASH_NUMBER_BITS, "a rank + 1 fits");
+
+static inline uint32_t token_hash_pack(uint64_t hash, uint32_t number) {
+    return (uint32_t)(hash >> 32) << TOKEN_HASH_NUMBER_BITS | (number + 1);
+}
+static inline bool token_hash_may_be(uint64_t hash, uint32_t cell) {
+    return (uint32_t)(hash >> 32) << TOKEN_HASH_NUMBER_BITS ==
+           cell >> TOKEN_HASH_NUMBER_BITS << TOKEN_HASH_NUMBER_BITS;
+}
+static inline int32_t token_hash_number_of(uint32_t cell) {
+    return (int32_t)(cell & ((1u << TOKEN_HASH_NUMBER_BITS) - 1)) - 1; // -1: free
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 locum_status token_table_make(struct token_table *table, struct arena *arena, uint32_t capacity,
                               size_t bytes_capacity, locum_error *error) {
-    LOCUM_ASSERT(bytes_capacity <= UINT32_MAX && capacity < INT32_MAX / 2);
+    LOCUM_ASSERT(bytes_capacity <= UINT32_MAX && capacity <= LIMIT_VOCABULARY);
     uint32_t cells = token_hash_cells(capacity);
     *table = (struct token_table){
         .capacity = capacity,
@@ -36,22 +36,27 @@ uint32_t token_table_append(struct token_table *table, struct slice bytes) {
 
 // The cell that holds an equal string, or the free one where it belongs. There is always a free one:
 // cells > capacity.
-static uint32_t *find_cell(const struct token_table *table, struct slice bytes) {
-    uint32_t cell = token_hash_cell(token_hash_bytes(bytes), table->cells);
-    while (table->index[cell] != 0 &&
-           !slice_equal(token_table_get(table, table->index[cell] - 1), bytes)) {
-        cell = cell + 1 == table->cells ? 0 : cell + 1;
+static uint32_t *find_cell(const struct token_table *table, struct slice bytes, uint64_t hash) {
+    uint32_t cell = token_hash_cell(hash, table->cells);
+    for (; table->index[cell] != 0; cell = cell + 1 == table->cells ? 0 : cell + 1) {
+        int32_t number = token_hash_number_of(table->index[cell]);
+        if (token_hash_may_be(hash, table->index[cell]) &&
+            slice_equal(token_table_get(table, (uint32_t)number), bytes)) {
+            break;
+        }
     }
     return &table->index[cell];
 }
 
 void token_table_index(struct token_table *table, uint32_t number) {
     LOCUM_ASSERT(number < table->count);
-    *find_cell(table, token_table_get(table, number)) = number + 1;
+    struct slice bytes = token_table_get(table, number);
+    uint64_t hash = token_hash_bytes(bytes);
+    *find_cell(table, bytes, hash) = token_hash_pack(hash, number);
 }
 
 int32_t token_table_find(const struct token_table *table, struct slice bytes) {
-    return table->cells == 0 ? -1 : (int32_t)*find_cell(table, bytes) - 1;
+    return token_hash_number_of(*find_cell(table, bytes, token_hash_bytes(bytes)));
 }
 
 size_t token_table_memory(const struct token_table *table) {
