@@ -10,6 +10,9 @@ from world import a, cap
 def meet(w, p, place=None):
     """Introduce a person: the first sentence that names them."""
     c = w.c
+    if p.name in w.known:
+        return c(f"Some time later {p} had another adventure.", f"This is one more story about {p}.",
+                 f"Soon something new happened to {p}.", f"You know {p} already.", f"But the story of {p} goes on.")
     trait = w.fresh(W.TRAITS)
     where = f"in {w.c(*W.VILLAGES)}" if place is None else c("near", "close to", "not far from") + " " + place.the
     kind = p.kind
@@ -32,6 +35,8 @@ def meet(w, p, place=None):
 def also(w, p, other):
     """Introduce a second person next to one who is known."""
     c = w.c
+    if p.name in w.known:
+        return c(f"{p} was there too.", f"{other} was with {p}, as so often.", f"{other} thought of {other.his} {p.kind} {p}.")
     if hasattr(p, "does"):
         return c(f"Not far away lived {p}, the {p.kind}, who {p.does}.",
                  f"{other} knew {p}, the {p.kind}.",

@@ -13,9 +13,12 @@ import sys
 
 import kinds
 import plots
+from saga import saga
 from world import World
 
-MIX = {"early": (0.75, 0.15, 0.10), "middle": (0.40, 0.25, 0.35), "late": (0.25, 0.25, 0.50)}
+# Shares of documents: small texts, longer kinds, one-plot stories, stories in chapters.
+MIX = {"early": (0.75, 0.15, 0.10, 0), "middle": (0.40, 0.25, 0.35, 0), "late": (0.25, 0.25, 0.50, 0),
+       "long": (0.12, 0.18, 0.40, 0.30)}
 
 
 def weighted(rng, pairs):
@@ -35,10 +38,13 @@ def story(w):
 def document(rng, shares):
     """One document: (kind, text, ask)."""
     w = World(rng)
-    group = rng.choices((kinds.SMALL, kinds.LONGER, None), shares)[0]
-    if group is None:
+    group = rng.choices((kinds.SMALL, kinds.LONGER, story, saga), shares)[0]
+    share_asked = 0.6
+    if group is story:
         kind, text = "story", story(w)
-        share_asked = 0.6
+    elif group is saga:
+        kind = "saga"
+        text, w.facts = saga(rng, rng.choice((2, 2, 3, 3, 4)))
     else:
         fn = weighted(rng, group)
         kind, text = fn.__name__, fn(w)

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 import words as W
-from corpus import document
+from corpus import MIX, document
 from load import load
 from model import Model, rms, rotate
 from prepare import real_documents
@@ -162,7 +162,7 @@ def openings(count):
     rng = random.Random(SEED + 1)
     out = []
     while len(out) < count:
-        kind, text, _ = document(rng, (0, 0, 1))
+        kind, text, _ = document(rng, (0, 0, 1, 0))
         first = re.match(r"[^.]*\.(?= )", text)
         if first and 20 < len(first[0]) < 120:
             out.append(first[0])
@@ -183,7 +183,7 @@ def main():
     tok = Tokenizer(args.tokenizer)
     cfg, p = load(args.model)
     model = Model(cfg, p)
-    for name, shares in (("small", (1, 0, 0)), ("longer", (0, 1, 0)), ("story", (0, 0, 1))):
+    for name, shares in (("small", (1, 0, 0, 0)), ("longer", (0, 1, 0, 0)), ("story", (0, 0, 1, 0))):
         docs = held_out(tok, shares, args.docs)
         nats, bits = perplexity(model, tok, [t for _, t, _ in docs], 512)
         print(f"{name}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
@@ -194,7 +194,7 @@ def main():
             nats, bits = perplexity(model, tok, texts[:args.docs // 3], 512)
             print(f"{kind}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
     if cfg.experts:
-        texts = [t for _, t, _ in held_out(tok, (0.25, 0.25, 0.5), args.docs)]
+        texts = [t for _, t, _ in held_out(tok, MIX["late"], args.docs)]
         for i, (most, least, entropy) in enumerate(routing(model, tok, texts)):
             print(f"layer {i}: load max {most:.2f} min {least:.2f} of even, entropy {entropy:.3f}")
     if args.samples:

@@ -253,6 +253,7 @@ def main():
     ap.add_argument("--dir", required=True, help="folder of data and checkpoints")
     ap.add_argument("--plan", required=True)
     ap.add_argument("--vocab", type=int, default=4096)
+    ap.add_argument("--layers", type=int, default=8, help="of a new model; see grow.py")
     ap.add_argument("--dense", action="store_true", help="a dense model of equal active size")
     ap.add_argument("--workers", type=int, default=2)
     ap.add_argument("--batch", type=int, default=2048, help="tokens of one step, all workers together")
@@ -267,7 +268,7 @@ def main():
     if os.path.exists(last):
         saved = torch.load(last)
     else:
-        cfg = Config(vocab=args.vocab, experts=0 if args.dense else 32)
+        cfg = Config(vocab=args.vocab, layers=args.layers, experts=0 if args.dense else 32)
         saved = {"config": cfg.dict(), "params": init_params(cfg, args.seed), "optim": {}, "step": 0, "tokens": 0, "position": (0, 0, 0)}
     params = {n: p.share_memory_() for n, p in saved.pop("params").items()}
     grads = [{n: torch.zeros_like(p).share_memory_() for n, p in params.items()} for _ in range(args.workers)]

@@ -75,6 +75,7 @@ class World:
         self.rng = rng
         self.used = set()
         self.facts = []
+        self.known = frozenset()  # names that earlier chapters have introduced
 
     def c(self, *options):
         """One of the options."""
