@@ -211,7 +211,8 @@ LOCUM_API const char *locum_model_summary(const locum_model *model);
 LOCUM_API locum_status locum_session_open(locum_model *model, locum_session **out,
                                           locum_error *error);
 LOCUM_API void locum_session_close(locum_session *session);
-LOCUM_API void locum_session_cancel(locum_session *session); // any thread, any time
+// From any thread at any time, and from a signal handler.
+LOCUM_API void locum_session_cancel(locum_session *session);
 LOCUM_API void locum_session_reset(locum_session *session);  // forget all tokens
 
 // Negative (for seed: has_seed false) means "not given": the file's own general.sampling.* value is
@@ -273,19 +274,24 @@ typedef struct locum_stats {
     uint64_t prompt_tokens, computed_tokens, generated_tokens;
     uint64_t logits_hash; // running hash of the bits of every computed row of logits
     uint64_t seed;
+    uint64_t decode_steps; // computed in decode_s: the first token comes from the prompt's last row
     double load_s, prefill_s, decode_s, first_token_s;
     double compute_s, io_wait_s, sample_s;
+    double io_wait_prefill_s, io_wait_decode_s; // their sum is io_wait_s
     uint64_t hits_prefill, misses_prefill, hits_decode, misses_decode, bytes_read;
+    uint64_t bytes_read_prefill, bytes_read_decode; // their sum is bytes_read
     uint64_t slots_bytes, demand_bytes_per_token;
     uint64_t peak_rss; // of the process
 } locum_stats;
 
 // LOCUM_E_CONTEXT before anything is computed if the prompt does not fit. On any error the session
-// keeps what it had computed and can be used again. *stats may be NULL.
+// keeps what it had computed and can be used again. *stats (may be NULL) is filled also for a request
+// that was cancelled or failed on its way.
 LOCUM_API locum_status locum_generate(locum_session *session, const locum_request *request,
                                       locum_finish *finish, locum_stats *stats, locum_error *error);
 
-// Where each setting came from ("file", "default", "request"), for --verbose. False past the end.
+// Where each setting came from ("given", "file", "default"), for --verbose. False past the end.
+// The settings of sampling are those of a request that gives none.
 typedef struct locum_setting {
     const char *name, *value, *source;
 } locum_setting;

@@ -11,6 +11,12 @@
 
 #include <string.h>
 
+// A moment of the request: the time, and the store's counters.
+struct mark {
+    uint64_t ns;
+    struct store_stats store;
+};
+
 struct answer {
     struct engine_native *native;
     struct session *session;
@@ -27,7 +33,6 @@ struct answer {
     bool stopped;          // by the host's callback
     locum_status status;   // of drawing
     locum_stats stats;
-    struct store_stats before; // at the beginning of the request
     locum_error *error;
 };
 
@@ -100,11 +105,11 @@ static locum_status read_prompt(struct answer *a) {
     uint32_t total = (uint32_t)r->prompt_count,
              done = session_keep_prefix(a->session, r->prompt, total);
     a->stats.prompt_tokens = total;
-    a->stats.computed_tokens = total - done;
     while (done < total && !a->stopped) {
         uint32_t count = total - done < n->plan.chunk ? total - done : n->plan.chunk;
         STATUS_TRY(step(a, r->prompt + done, count, STORE_PREFILL, done + count == total));
         done += count;
+        a->stats.computed_tokens += count;
         if (n->options.progress &&
             n->options.progress(n->options.user, LOCUM_PHASE_PROMPT, done, total)) {
             return status_fail(a->error, LOCUM_E_CANCELLED, "the request was cancelled");
@@ -140,31 +145,45 @@ static locum_status answer_tokens(struct answer *a, locum_finish *finish) {
         if (a->stats.generated_tokens == r->predict || a->session->count == a->session->context)
             return LOCUM_OK;
         STATUS_TRY(step(a, &token, 1, STORE_DECODE, true));
+        a->stats.decode_steps++;
     }
     if (a->stopped) *finish = LOCUM_FINISH_STOPPED;
     return LOCUM_OK;
 }
 
 // ---- accounts -----------------------------------------------------------------------------------------------
-static void account(struct answer *a, uint64_t start, uint64_t prompt_end, uint64_t end) {
+static double seconds(uint64_t ns) {
+    return (double)ns * 1e-9;
+}
+
+static struct mark mark_now(const struct engine_native *n) {
+    struct mark mark = {.ns = clock_now_ns()};
+    if (n->store) store_get_stats(n->store, &mark.store);
+    return mark;
+}
+
+static void account(struct answer *a, const struct mark *start, const struct mark *prompt_end,
+                    const struct mark *end) {
     struct engine_native *n = a->native;
     locum_stats *s = &a->stats;
     s->seed = a->sampling.seed;
     s->load_s = n->load_s;
-    s->prefill_s = (double)(prompt_end - start) * 1e-9;
-    s->decode_s = (double)(end - prompt_end) * 1e-9;
+    s->prefill_s = seconds(prompt_end->ns - start->ns);
+    s->decode_s = seconds(end->ns - prompt_end->ns);
     s->first_token_s = s->prefill_s;
-    if (n->store) {
-        struct store_stats now;
-        store_get_stats(n->store, &now);
-        s->hits_prefill = now.hits[STORE_PREFILL] - a->before.hits[STORE_PREFILL];
-        s->misses_prefill = now.misses[STORE_PREFILL] - a->before.misses[STORE_PREFILL];
-        s->hits_decode = now.hits[STORE_DECODE] - a->before.hits[STORE_DECODE];
-        s->misses_decode = now.misses[STORE_DECODE] - a->before.misses[STORE_DECODE];
-        s->bytes_read = now.bytes_read - a->before.bytes_read;
-        s->io_wait_s = (double)(now.wait_ns - a->before.wait_ns) * 1e-9;
-        s->slots_bytes = now.pool_bytes;
-    }
+    const struct store_stats *first = &start->store, *middle = &prompt_end->store,
+                             *last = &end->store;
+    s->hits_prefill = last->hits[STORE_PREFILL] - first->hits[STORE_PREFILL];
+    s->misses_prefill = last->misses[STORE_PREFILL] - first->misses[STORE_PREFILL];
+    s->hits_decode = last->hits[STORE_DECODE] - first->hits[STORE_DECODE];
+    s->misses_decode = last->misses[STORE_DECODE] - first->misses[STORE_DECODE];
+    s->bytes_read_prefill = middle->bytes_read - first->bytes_read;
+    s->bytes_read_decode = last->bytes_read - middle->bytes_read;
+    s->bytes_read = s->bytes_read_prefill + s->bytes_read_decode;
+    s->io_wait_prefill_s = seconds(middle->wait_ns - first->wait_ns);
+    s->io_wait_decode_s = seconds(last->wait_ns - middle->wait_ns);
+    s->io_wait_s = s->io_wait_prefill_s + s->io_wait_decode_s;
+    s->slots_bytes = last->pool_bytes;
     const struct plan *plan = &n->layout.model.plan;
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         s->demand_bytes_per_token += plan_expert_bytes(&plan->experts[i]) * plan->experts[i].used;
@@ -215,18 +234,20 @@ static locum_status prepare(struct answer *a) {
     if (!a->wants || !a->positions || (tokenizer && !a->piece)) {
         return status_fail(a->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the request");
     }
-    if (n->store) store_get_stats(n->store, &a->before);
     return LOCUM_OK;
 }
 
 static locum_status run(struct answer *a, locum_finish *finish) {
-    uint64_t start = clock_now_ns();
-    STATUS_TRY(read_prompt(a));
-    uint64_t prompt_end = clock_now_ns();
-    STATUS_TRY(answer_tokens(a, finish));
-    if (a->piece && !a->stopped) emit_text(a, detokenizer_flush(&a->text, a->piece));
-    account(a, start, prompt_end, clock_now_ns());
-    return LOCUM_OK;
+    struct mark start = mark_now(a->native);
+    locum_status status = read_prompt(a);
+    struct mark prompt_end = mark_now(a->native);
+    if (status == LOCUM_OK) status = answer_tokens(a, finish);
+    if (status == LOCUM_OK && a->piece && !a->stopped) {
+        emit_text(a, detokenizer_flush(&a->text, a->piece));
+    }
+    struct mark end = mark_now(a->native);
+    account(a, &start, &prompt_end, &end);
+    return status;
 }
 
 locum_status engine_generate(struct engine *engine, struct engine_session *session,
@@ -245,6 +266,6 @@ locum_status engine_generate(struct engine *engine, struct engine_session *sessi
     if (status == LOCUM_OK) status = run(&a, finish);
     release(&a);
     n->turns++;
-    if (status == LOCUM_OK && stats) *stats = a.stats;
+    if (stats) *stats = a.stats;
     return status;
 }

@@ -181,7 +181,6 @@ static void add_setting(struct engine_native *n, const char *name, const char *s
 }
 
 static void list_settings(struct engine_native *n) {
-    static const char *const io_names[] = {"auto", "direct", "buffered"};
     const locum_options *o = &n->options;
     const struct engine_sampling *s = &n->sampling;
     struct arena *arena = &n->layout.arena;
@@ -194,7 +193,7 @@ static void list_settings(struct engine_native *n) {
     add_setting(n, "chunk", o->chunk ? given : usual, arena_format(arena, "%u", n->plan.chunk));
     add_setting(n, "threads", o->threads ? given : usual,
                 arena_format(arena, "%u", n->plan.threads));
-    add_setting(n, "io", o->io == LOCUM_IO_AUTO ? usual : given, io_names[o->io]);
+    add_setting(n, "io", o->io == LOCUM_IO_AUTO ? usual : given, io_of(n));
     add_setting(n, "kv-type", o->kv_type == LOCUM_KV_F16 ? usual : given,
                 o->kv_type == LOCUM_KV_F16 ? "f16" : "f32");
     add_setting(n, "cpu", o->cpu && strcmp(o->cpu, "auto") ? given : usual,

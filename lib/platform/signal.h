@@ -14,6 +14,9 @@
 // usual way, so that a program that hangs can still be stopped; another call makes the next one a
 // first one again. An ignored signal stays ignored (nohup, background jobs).
 bool signal_count_interrupts(_Atomic int *count);
+// Also call `call` (NULL: nothing) after each count. It runs inside the signal handler, so it may
+// touch nothing but atomics.
+void signal_call_on_interrupt(void (*call)(void));
 // Writing to a closed pipe becomes an ordinary error.
 bool signal_ignore_pipe(void);
 

@@ -112,6 +112,23 @@ static void second_interrupt(void) {
     _exit(9); // not reached
 }
 
+static atomic_bool called;
+
+static void note_call(void) {
+    atomic_store(&called, true);
+}
+
+static void interrupt_calls(void) {
+    need(signal_count_interrupts(&count), 1);
+    signal_call_on_interrupt(note_call);
+    raise(SIGINT);
+    need(atomic_load(&called) && atomic_load(&count) == 1, 2);
+    signal_call_on_interrupt(NULL);
+    atomic_store(&called, false);
+    raise(SIGTERM);
+    need(!atomic_load(&called) && atomic_load(&count) == 2, 3);
+}
+
 static void armed_again(void) {
     for (int i = 1; i <= 3; i++) {
         need(signal_count_interrupts(&count), 1);
@@ -130,6 +147,7 @@ static void ignored_interrupt(void) {
 static void interrupts_are_counted_and_the_second_one_ends(void **state) {
     (void)state;
     ASSERT_PASSES(first_interrupt);
+    ASSERT_PASSES(interrupt_calls);
     ASSERT_PASSES(armed_again);
     ASSERT_PASSES(ignored_interrupt);
     int status = status_of(second_interrupt);

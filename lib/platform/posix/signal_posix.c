@@ -5,13 +5,20 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-// A handler gets no argument, so this one pointer has to be a global. It is set before the handler
-// is.
+// A handler gets no argument, so what it uses has to be global. The counter is set before the
+// handler is.
 static _Atomic int *interrupt_count;
+static void (*_Atomic interrupt_call)(void);
 
 static void count_interrupt(int number) {
     (void)number;
     atomic_fetch_add(interrupt_count, 1);
+    void (*call)(void) = atomic_load(&interrupt_call);
+    if (call) call();
+}
+
+void signal_call_on_interrupt(void (*call)(void)) {
+    atomic_store(&interrupt_call, call);
 }
 
 bool signal_count_interrupts(_Atomic int *count) {
