@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/status.h"
 
@@ -17,6 +18,7 @@
 struct token_list {
     locum_token *ids;
     size_t count, capacity;
+    uint64_t replaced; // places of the texts that the vocabulary can't say: unknown tokens, U+FFFD
     bool failed;
 };
 

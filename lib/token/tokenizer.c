@@ -25,184 +25,20 @@ struct tokenizer {
     struct special blank;   // what every text is cut at
     struct token_roles roles;
     locum_token ids[TOKENIZER_ID_COUNT];
+    locum_token replacement[TOKEN_OUTPUT_REPLACEMENT_MAX]; // the ids of U+FFFD
+    uint32_t replacement_count;
     bool adds_bos, adds_space, strips;
     const char *name, *notice;
 };
 
 // ---------------------------------------------------------------------------------------------
-// Opening
+// Encoding
 // ---------------------------------------------------------------------------------------------
-static const struct tokenizer_model {
-    const char *name;
-    const char *pre; // the only pre-tokenizer of this model; NULL: the file says
-    bool scores;     // merges by score, not by a list
-    bool bos;        // begins with BOS unless the file says otherwise
-    bool forces_bos; // whatever the file says: its converters had it wrong
-    locum_token bos_id, eos_id, unknown_id; // unless the file says otherwise
-} models[] = {
-    {"gpt2", NULL, false, false, false, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
-    {"llama", NULL, true, true, false, 1, 2, 0},
-    {"gemma4", "gemma4", false, true, true, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
-};
-
-static locum_status find_model(const struct tokenizer_source *source,
-                               const struct tokenizer_model **out, locum_error *error) {
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        if (slice_is(source->model, models[i].name)) {
-            *out = &models[i];
-            return LOCUM_OK;
-        }
-    }
-    return status_fail(
-        error, LOCUM_E_UNSUPPORTED,
-        "%s: the tokenizer model '%.*s' is not supported; known are gpt2, llama, gemma4",
-        source->name, (int)source->model.size, source->model.data);
-}
-
-static locum_status find_pretokenizer(const struct tokenizer_source *source,
-                                      const struct tokenizer_model *model, struct tokenizer *out,
-                                      locum_error *error) {
-    struct slice pre = model->pre ? slice_text(model->pre) : source->pre;
-    out->pretokenizer = pretokenize_find(pre);
-    if (!out->pretokenizer) {
-        char names[PRETOKENIZE_NAMES_BYTES];
-        pretokenize_names(names);
-        return status_fail(
-            error, LOCUM_E_UNSUPPORTED,
-            "%s: the pre-tokenizer '%.*s' (tokenizer.ggml.pre) is not known; known are %s",
-            source->name, (int)pre.size, pre.data, names);
-    }
-    return LOCUM_OK;
-}
-
-static locum_status make_texts(const struct tokenizer_source *source,
-                               const struct tokenizer_model *model, struct arena *arena,
-                               struct tokenizer *out, locum_error *error) {
-    bool guesses = out->pretokenizer && !model->pre && source->pre.size == 0;
-    const char *pre = guesses || !out->pretokenizer ? "" : out->pretokenizer->name;
-    out->name = arena_format(arena, "%s%s%s", model->name, *pre && !model->pre ? " / " : "",
-                             model->pre ? "" : pre);
-    if (guesses) {
-        out->notice = arena_format(
-            arena,
-            "%s: the file names no pre-tokenizer (tokenizer.ggml.pre); text is cut by the rules of "
-            "'%s', which need not be those of the model",
-            source->name, out->pretokenizer->name);
-    }
-    if (!out->name || (guesses && !out->notice)) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
-    }
-    return LOCUM_OK;
-}
-
-static void read_ids(const struct tokenizer_source *source, const struct tokenizer_model *model,
-                     struct tokenizer *out) {
-    for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
-        out->ids[i] = TOKEN_NONE;
-    }
-    uint32_t count = vocabulary_size(&out->vocabulary);
-    const struct {
-        enum tokenizer_id which;
-        locum_token id;
-    } defaults[] = {{TOKENIZER_ID_BOS, model->bos_id},
-                    {TOKENIZER_ID_EOS, model->eos_id},
-                    {TOKENIZER_ID_UNKNOWN, model->unknown_id}};
-    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-        if (defaults[i].id != TOKEN_NONE && (uint32_t)defaults[i].id < count) {
-            out->ids[defaults[i].which] = defaults[i].id;
-        }
-    }
-    for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
-        if (source->ids[i] >= 0 && source->ids[i] < (int64_t)count) {
-            out->ids[i] = (locum_token)source->ids[i];
-        }
-    }
-}
-
-static void assign_roles(const struct tokenizer_source *source, struct tokenizer *out) {
-    static const enum tokenizer_id ends[] = {TOKENIZER_ID_EOS,
-                                             TOKENIZER_ID_EOT,
-                                             TOKENIZER_ID_EOM,
-                                             TOKENIZER_ID_FIM_PAD,
-                                             TOKENIZER_ID_FIM_REPOSITORY,
-                                             TOKENIZER_ID_FIM_SEPARATOR};
-    token_roles_find(&out->vocabulary, &out->roles);
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        token_roles_add_end(&out->roles, out->ids[ends[i]]);
-    }
-    // A file without types of tokens still tells which ids are no text.
-    for (int i = 0; source->kinds.count == 0 && i < TOKENIZER_ID_COUNT; i++) {
-        if (out->ids[i] != TOKEN_NONE) {
-            vocabulary_set_kind(&out->vocabulary, out->ids[i], TOKEN_KIND_CONTROL);
-        }
-    }
-}
-
 static bool is_special(const struct vocabulary *vocabulary, locum_token id) {
     enum token_kind kind = vocabulary_kind(vocabulary, id);
     return kind == TOKEN_KIND_CONTROL || kind == TOKEN_KIND_UNKNOWN || kind == TOKEN_KIND_USER;
 }
 
-static bool chosen(enum tokenizer_choice choice, bool unsaid) {
-    return choice == TOKENIZER_UNSAID ? unsaid : choice == TOKENIZER_YES;
-}
-
-static locum_status build(const struct tokenizer_source *source,
-                          const struct tokenizer_model *model, struct arena *arena,
-                          struct tokenizer *out, locum_error *error) {
-    uint32_t flags = out->pretokenizer ? out->pretokenizer->flags : PRETOKENIZE_SPACES;
-    enum token_spelling spelling =
-        flags & PRETOKENIZE_SPACES ? TOKEN_SPELLING_SPACES : TOKEN_SPELLING_BYTES;
-    if (model->scores && source->scores.count == 0) {
-        return status_fail(error, LOCUM_E_FORMAT, "tokenizer.ggml.scores is missing");
-    }
-    if (!model->scores && source->merges.count == 0 && !(flags & PRETOKENIZE_BY_ID)) {
-        return status_fail(error, LOCUM_E_FORMAT, "tokenizer.ggml.merges is missing");
-    }
-    // Byte-pair models have no use for scores.
-    STATUS_TRY(vocabulary_build(spelling, source->tokens,
-                                model->scores ? source->scores : (struct token_numbers){0},
-                                source->kinds, arena, &out->vocabulary, error));
-    read_ids(source, model, out);
-    assign_roles(source, out);
-    vocabulary_index(&out->vocabulary);
-    if (!model->scores) {
-        STATUS_TRY(bpe_build(&out->vocabulary, source->merges, source->merges.count == 0, arena,
-                             &out->bpe, error));
-    }
-    STATUS_TRY(special_build(&out->vocabulary, is_special, arena, &out->special, error));
-    STATUS_TRY(special_build(&out->vocabulary, vocabulary_is_blank, arena, &out->blank, error));
-    bool bos = model->bos || (flags & PRETOKENIZE_BOS);
-    out->adds_bos = (model->forces_bos || chosen(source->add_bos, bos)) &&
-                    out->ids[TOKENIZER_ID_BOS] != TOKEN_NONE;
-    out->adds_space = model->scores && chosen(source->add_space_prefix, true);
-    out->strips = source->strip_after_special;
-    return LOCUM_OK;
-}
-
-locum_status tokenizer_open(const struct tokenizer_source *source, struct arena *arena,
-                            const struct tokenizer **out, locum_error *error) {
-    const struct tokenizer_model *model = NULL;
-    STATUS_TRY(find_model(source, &model, error));
-    struct tokenizer *tokenizer = arena_array(arena, 1, sizeof *tokenizer);
-    if (!tokenizer) {
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
-    }
-    if (!model->scores) {
-        STATUS_TRY(find_pretokenizer(source, model, tokenizer, error));
-    }
-    locum_status status = build(source, model, arena, tokenizer, error);
-    if (status != LOCUM_OK) {
-        return status_prefix(error, status, "%s: tokenizer", source->name);
-    }
-    STATUS_TRY(make_texts(source, model, arena, tokenizer, error));
-    *out = tokenizer;
-    return LOCUM_OK;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Encoding
-// ---------------------------------------------------------------------------------------------
 struct encoder {
     const struct tokenizer *tokenizer;
     struct token_output output;
@@ -313,38 +149,237 @@ static void add_bos(const struct tokenizer *tokenizer, struct token_list *ids) {
     }
 }
 
+static struct encoder encoder_begin(const struct tokenizer *tokenizer, struct token_list *ids) {
+    return (struct encoder){
+        .tokenizer = tokenizer,
+        .output = {.vocabulary = &tokenizer->vocabulary,
+                   .unknown = tokenizer->ids[TOKENIZER_ID_UNKNOWN],
+                   .replacement = tokenizer->replacement,
+                   .replacement_count = tokenizer->replacement_count,
+                   .ids = ids,
+                   .lost = -1},
+        .after_special =
+            ids->count == 0 || is_special(&tokenizer->vocabulary, ids->ids[ids->count - 1]),
+    };
+}
+
+// Releases what the encoder holds; false when it ran out of memory.
+static bool encoder_end(struct encoder *encoder) {
+    bool ok = !encoder->output.ids->failed && !encoder->merge.failed && !encoder->prefixed.failed;
+    merge_release(&encoder->merge);
+    buffer_release(&encoder->prefixed);
+    return ok;
+}
+
 locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice text, uint32_t flags,
                               struct token_list *ids, locum_error *error) {
     if (text.size >= INT32_MAX) {
         return status_fail(error, LOCUM_E_ARGUMENT, "a text of %zu bytes is too long", text.size);
     }
     size_t before = ids->count;
-    struct encoder encoder = {
-        .tokenizer = tokenizer,
-        .output = {.vocabulary = &tokenizer->vocabulary,
-                   .unknown = tokenizer->ids[TOKENIZER_ID_UNKNOWN],
-                   .ids = ids,
-                   .lost = -1},
-        .after_special = before == 0 || is_special(&tokenizer->vocabulary, ids->ids[before - 1]),
-    };
+    struct encoder encoder = encoder_begin(tokenizer, ids);
     encode_text(&encoder, text, flags & TOKENIZER_SPECIAL);
     if ((flags & TOKENIZER_BOS) && before == 0) {
         add_bos(tokenizer, ids);
     }
-    bool no_memory = ids->failed || encoder.merge.failed || encoder.prefixed.failed;
-    int lost = encoder.output.lost;
-    merge_release(&encoder.merge);
-    buffer_release(&encoder.prefixed);
-    if (!no_memory && lost < 0) {
-        return LOCUM_OK;
-    }
-    ids->count = before;
-    if (no_memory) {
+    if (!encoder_end(&encoder)) {
+        ids->count = before;
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to encode %zu bytes",
                            text.size);
     }
-    return status_fail(error, LOCUM_E_UNSUPPORTED,
-                       "the text has the byte 0x%02X, for which the vocabulary has no token", lost);
+    if (encoder.output.lost >= 0) {
+        ids->count = before;
+        return status_fail(error, LOCUM_E_UNSUPPORTED,
+                           "the text has the byte 0x%02X, for which the vocabulary has no token",
+                           encoder.output.lost);
+    }
+    return LOCUM_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Opening
+// ---------------------------------------------------------------------------------------------
+static const struct tokenizer_model {
+    const char *name;
+    const char *pre; // the only pre-tokenizer of this model; NULL: the file says
+    bool scores;     // merges by score, not by a list
+    bool bos;        // begins with BOS unless the file says otherwise
+    bool forces_bos; // whatever the file says: its converters had it wrong
+    locum_token bos_id, eos_id, unknown_id; // unless the file says otherwise
+} models[] = {
+    {"gpt2", NULL, false, false, false, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
+    {"llama", NULL, true, true, false, 1, 2, 0},
+    {"gemma4", "gemma4", false, true, true, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE},
+};
+
+static locum_status find_model(const struct tokenizer_source *source,
+                               const struct tokenizer_model **out, locum_error *error) {
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        if (slice_is(source->model, models[i].name)) {
+            *out = &models[i];
+            return LOCUM_OK;
+        }
+    }
+    return status_fail(
+        error, LOCUM_E_UNSUPPORTED,
+        "%s: the tokenizer model '%.*s' is not supported; known are gpt2, llama, gemma4",
+        source->name, (int)source->model.size, source->model.data);
+}
+
+static locum_status find_pretokenizer(const struct tokenizer_source *source,
+                                      const struct tokenizer_model *model, struct tokenizer *out,
+                                      locum_error *error) {
+    struct slice pre = model->pre ? slice_text(model->pre) : source->pre;
+    out->pretokenizer = pretokenize_find(pre);
+    if (!out->pretokenizer) {
+        char names[PRETOKENIZE_NAMES_BYTES];
+        pretokenize_names(names);
+        return status_fail(
+            error, LOCUM_E_UNSUPPORTED,
+            "%s: the pre-tokenizer '%.*s' (tokenizer.ggml.pre) is not known; known are %s",
+            source->name, (int)pre.size, pre.data, names);
+    }
+    return LOCUM_OK;
+}
+
+static locum_status make_texts(const struct tokenizer_source *source,
+                               const struct tokenizer_model *model, struct arena *arena,
+                               struct tokenizer *out, locum_error *error) {
+    bool guesses = out->pretokenizer && !model->pre && source->pre.size == 0;
+    const char *pre = guesses || !out->pretokenizer ? "" : out->pretokenizer->name;
+    out->name = arena_format(arena, "%s%s%s", model->name, *pre && !model->pre ? " / " : "",
+                             model->pre ? "" : pre);
+    if (guesses) {
+        out->notice = arena_format(
+            arena,
+            "%s: the file names no pre-tokenizer (tokenizer.ggml.pre); text is cut by the rules of "
+            "'%s', which need not be those of the model",
+            source->name, out->pretokenizer->name);
+    }
+    if (!out->name || (guesses && !out->notice)) {
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
+    }
+    return LOCUM_OK;
+}
+
+static void read_ids(const struct tokenizer_source *source, const struct tokenizer_model *model,
+                     struct tokenizer *out) {
+    for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
+        out->ids[i] = TOKEN_NONE;
+    }
+    uint32_t count = vocabulary_size(&out->vocabulary);
+    const struct {
+        enum tokenizer_id which;
+        locum_token id;
+    } defaults[] = {{TOKENIZER_ID_BOS, model->bos_id},
+                    {TOKENIZER_ID_EOS, model->eos_id},
+                    {TOKENIZER_ID_UNKNOWN, model->unknown_id}};
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        if (defaults[i].id != TOKEN_NONE && (uint32_t)defaults[i].id < count) {
+            out->ids[defaults[i].which] = defaults[i].id;
+        }
+    }
+    for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
+        if (source->ids[i] >= 0 && source->ids[i] < (int64_t)count) {
+            out->ids[i] = (locum_token)source->ids[i];
+        }
+    }
+}
+
+static void assign_roles(const struct tokenizer_source *source, struct tokenizer *out) {
+    static const enum tokenizer_id ends[] = {TOKENIZER_ID_EOS,
+                                             TOKENIZER_ID_EOT,
+                                             TOKENIZER_ID_EOM,
+                                             TOKENIZER_ID_FIM_PAD,
+                                             TOKENIZER_ID_FIM_REPOSITORY,
+                                             TOKENIZER_ID_FIM_SEPARATOR};
+    token_roles_find(&out->vocabulary, &out->roles);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        token_roles_add_end(&out->roles, out->ids[ends[i]]);
+    }
+    // A file without types of tokens still tells which ids are no text.
+    for (int i = 0; source->kinds.count == 0 && i < TOKENIZER_ID_COUNT; i++) {
+        if (out->ids[i] != TOKEN_NONE) {
+            vocabulary_set_kind(&out->vocabulary, out->ids[i], TOKEN_KIND_CONTROL);
+        }
+    }
+}
+
+static bool chosen(enum tokenizer_choice choice, bool unsaid) {
+    return choice == TOKENIZER_UNSAID ? unsaid : choice == TOKENIZER_YES;
+}
+
+// How the vocabulary says U+FFFD, for bytes that it can't say.
+static locum_status find_replacement(struct tokenizer *tokenizer, locum_error *error) {
+    struct token_list ids = {0};
+    struct encoder encoder = encoder_begin(tokenizer, &ids);
+    struct slice text = slice_text("\xEF\xBF\xBD");
+    if (tokenizer->pretokenizer) {
+        encode_pieces(&encoder, text);
+    } else {
+        encode_scored(&encoder, text);
+    }
+    bool ok = encoder_end(&encoder);
+    if (ok && ids.replaced == 0 && ids.count <= TOKEN_OUTPUT_REPLACEMENT_MAX) {
+        memcpy(tokenizer->replacement, ids.ids, ids.count * sizeof *ids.ids);
+        tokenizer->replacement_count = (uint32_t)ids.count;
+    }
+    token_list_release(&ids);
+    return ok ? LOCUM_OK : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
+}
+
+static locum_status build(const struct tokenizer_source *source,
+                          const struct tokenizer_model *model, struct arena *arena,
+                          struct tokenizer *out, locum_error *error) {
+    uint32_t flags = out->pretokenizer ? out->pretokenizer->flags : PRETOKENIZE_SPACES;
+    enum token_spelling spelling =
+        flags & PRETOKENIZE_SPACES ? TOKEN_SPELLING_SPACES : TOKEN_SPELLING_BYTES;
+    if (model->scores && source->scores.count == 0) {
+        return status_fail(error, LOCUM_E_FORMAT, "tokenizer.ggml.scores is missing");
+    }
+    if (!model->scores && source->merges.count == 0 && !(flags & PRETOKENIZE_BY_ID)) {
+        return status_fail(error, LOCUM_E_FORMAT, "tokenizer.ggml.merges is missing");
+    }
+    // Byte-pair models have no use for scores.
+    STATUS_TRY(vocabulary_build(spelling, source->tokens,
+                                model->scores ? source->scores : (struct token_numbers){0},
+                                source->kinds, arena, &out->vocabulary, error));
+    read_ids(source, model, out);
+    assign_roles(source, out);
+    vocabulary_index(&out->vocabulary);
+    if (!model->scores) {
+        STATUS_TRY(bpe_build(&out->vocabulary, source->merges, source->merges.count == 0, arena,
+                             &out->bpe, error));
+    }
+    STATUS_TRY(special_build(&out->vocabulary, is_special, arena, &out->special, error));
+    STATUS_TRY(special_build(&out->vocabulary, vocabulary_is_blank, arena, &out->blank, error));
+    STATUS_TRY(find_replacement(out, error));
+    bool bos = model->bos || (flags & PRETOKENIZE_BOS);
+    out->adds_bos = (model->forces_bos || chosen(source->add_bos, bos)) &&
+                    out->ids[TOKENIZER_ID_BOS] != TOKEN_NONE;
+    out->adds_space = model->scores && chosen(source->add_space_prefix, true);
+    out->strips = source->strip_after_special;
+    return LOCUM_OK;
+}
+
+locum_status tokenizer_open(const struct tokenizer_source *source, struct arena *arena,
+                            const struct tokenizer **out, locum_error *error) {
+    const struct tokenizer_model *model = NULL;
+    STATUS_TRY(find_model(source, &model, error));
+    struct tokenizer *tokenizer = arena_array(arena, 1, sizeof *tokenizer);
+    if (!tokenizer) {
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
+    }
+    if (!model->scores) {
+        STATUS_TRY(find_pretokenizer(source, model, tokenizer, error));
+    }
+    locum_status status = build(source, model, arena, tokenizer, error);
+    if (status != LOCUM_OK) {
+        return status_prefix(error, status, "%s: tokenizer", source->name);
+    }
+    STATUS_TRY(make_texts(source, model, arena, tokenizer, error));
+    *out = tokenizer;
+    return LOCUM_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@
 //                    only, which some vocabularies hold for runs of blanks (vocabulary_is_blank).
 //   BOS              With TOKENIZER_BOS, if the model wants one and the text did not begin with it: exactly
 //                    one. Never an EOS: a prompt that ended there could not be continued.
-//   Bytes            Decoding the ids of a text gives its bytes, valid UTF-8 or not. What the vocabulary has
-//                    no bytes for becomes the unknown token, and an error if there is none.
+//   Bytes            Decoding the ids of a text gives its bytes, valid UTF-8 or not. Bytes that the vocabulary
+//                    has no token for become the unknown token or U+FFFD, and are counted in the list of
+//                    ids; an error only if it lacks those too.
 //   Time             Linear in the text (a factor log n inside one piece), constant stack.
 #ifndef TOKENIZER_H
 #define TOKENIZER_H
