@@ -158,10 +158,11 @@ static locum_status refuse_lone_shard(const struct file_part *part, uint32_t cou
                             "with cat. Keep them apart"
                           : "its name does not lead to the others. Give all shards "
                             "their names back";
-    return status_fail(error, LOCUM_E_FORMAT,
-                       "%s: the metadata says that this is one of %" PRIu32
-                       " shards, but %s and open the first, NAME-00001-of-%05" PRIu32 ".gguf",
-                       part->shard.path, count, why, count);
+    return status_fail(
+        error, LOCUM_E_FORMAT,
+        "%s: the metadata says that this is one of the %" PRIu32
+        " shards of a split model, but %s and open the first, NAME-00001-of-%05" PRIu32 ".gguf",
+        part->shard.path, count, why, count);
 }
 
 // All missing siblings in one message, before any is read.

@@ -141,6 +141,9 @@ static const struct scan_stranger scan_strangers[] = {
 
 static enum gguf_scan_state scan_magic(struct scan_reader *reader) {
     const char *magic;
+    if (reader->scan->file_size < GGUF_SCAN_FIRST_RECORD)
+        return SCAN_FAIL(reader, FORMAT, "this is no GGUF file: it ends after %" PRIu64 " bytes",
+                         reader->scan->file_size);
     SCAN_TRY(scan_take(reader, 4, &magic));
     if (memcmp(magic, "GGUF", 4) == 0) return GGUF_SCAN_DONE;
     for (size_t i = 0; i < sizeof scan_strangers / sizeof scan_strangers[0]; i++) {

@@ -208,7 +208,7 @@ static void text_element(struct value_text *text, const struct gguf_value *value
 enum { TEXT_ELEMENTS = 8 }; // of an array that are shown
 
 size_t gguf_value_text(const struct gguf_value *value, char *out, size_t max) {
-    LOCUM_ASSERT(max >= 4);
+    LOCUM_ASSERT(max >= 1);
     struct value_text text = {out, 0, max - 1, false};
     if (!value->is_array) {
         text_element(&text, value, 0);
@@ -222,7 +222,7 @@ size_t gguf_value_text(const struct gguf_value *value, char *out, size_t max) {
             text_format(&text, ", ... %s in all", gguf_text_number(value->count).text);
         text_append(&text, "]", 1);
     }
-    if (text.cut) { // make room for the dots, at the border of a character
+    if (text.cut && max >= 4) { // make room for the dots, at the border of a character
         size_t keep = text.size < max - 4 ? text.size : max - 4;
         while (keep > 0 && keep < text.size && ((unsigned char)out[keep] & 0xc0) == 0x80)
             keep--;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gguf/gguf_index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/gguf/fixture.h"
+
+static void test_add_and_find(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    static char names[N][16];
+    struct arena arena;
+    struct gguf_index index;
+    int64_t before;
+    arena_init(&arena, 0);
+    assert_int_equal(gguf_index_init(&index, N, &arena, NULL), LOCUM_OK);
+    for (uint32_t i = 0; i < N; i++) {
+        snprintf(names[i], sizeof names[i], "blk.%u.w", i);
+        struct slice name = slice_text(names[i]);
+        assert_int_equal(gguf_index_find(&index, name), GGUF_INDEX_NONE);
+        assert_int_equal(gguf_index_add(&index, name, i, &before, NULL), LOCUM_OK);
+        assert_int_equal(before, GGUF_INDEX_NONE);
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        char copy[16];
+        memcpy(copy, names[i], sizeof copy);
+        assert_int_equal(gguf_index_find(&index, slice_text(copy)), i);
+        assert_int_equal(gguf_index_add(&index, slice_text(copy), 7, &before, NULL), LOCUM_OK);
+        assert_int_equal(before, i);
+    }
+    assert_int_equal(index.count, N);
+    arena_release(&arena);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    struct gguf_index zeroed = {0}, none;
+    struct arena arena;
+    arena_init(&arena, 0);
+    assert_int_equal(gguf_index_find(&zeroed, slice_text("x")), GGUF_INDEX_NONE);
+    assert_int_equal(gguf_index_init(&none, 0, &arena, NULL), LOCUM_OK);
+    assert_int_equal(gguf_index_find(&none, slice_text("x")), GGUF_INDEX_NONE);
+    arena_release(&arena);
+}
+
+static void test_no_memory(void **state) {
+    (void)state;
+    struct gguf_index index;
+    struct arena arena;
+    locum_error error = {0};
+    arena_init(&arena, 8192);
+    assert_int_equal(gguf_index_init(&index, 100000, &arena, &error), LOCUM_E_OUT_OF_MEMORY);
+    assert_int_equal(error.status, LOCUM_E_OUT_OF_MEMORY);
+    arena_release(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_add_and_find),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
