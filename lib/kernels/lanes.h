@@ -19,10 +19,17 @@ static inline float lanes_total(float lane[LANES]) {
     return lane[0];
 }
 
-// sum16 of x. A tail needs no padding: adding +0 to a lane that began at +0 changes nothing.
+// What padding the tail of n elements with zeros does: adds +0 to the lanes that got nothing (which
+// turns a -0 there into +0).
+static inline void lanes_pad(float lane[LANES], size_t n) {
+    for (size_t i = n % LANES; i > 0 && i < LANES; i++) lane[i] += 0.0f;
+}
+
+// sum16 of x.
 static inline float lanes_sum(const float *x, size_t n) {
     float lane[LANES] = {0};
     for (size_t i = 0; i < n; i++) lane[i % LANES] += x[i];
+    lanes_pad(lane, n);
     return lanes_total(lane);
 }
 

@@ -22,6 +22,7 @@ static float score(const struct kernels_attend *a, const float *q, size_t j) {
         float k = cached(a->k, a->kv_f32, a->head_size_k, j, i);
         lane[i % LANES] = fmaf(q[i], k, lane[i % LANES]);
     }
+    lanes_pad(lane, a->head_size_k);
     float s = lanes_total(lane) * a->scale;
     return a->softcap > 0.0f ? a->softcap * kmath_tanh(s / a->softcap) : s;
 }

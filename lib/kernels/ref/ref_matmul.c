@@ -118,7 +118,10 @@ static void row_float(const struct kernels_matmul *m, const uint8_t *row, size_t
                 lane[c][i % LANES] = fmaf(w[i], x[i], lane[c][i % LANES]);
         }
     }
-    for (size_t c = 0; c < n; c++) y[c * m->y_stride] = lanes_total(lane[c]);
+    for (size_t c = 0; c < n; c++) {
+        lanes_pad(lane[c], m->k);
+        y[c * m->y_stride] = lanes_total(lane[c]);
+    }
 }
 
 // ---------------------------------------------------------------------------------------------

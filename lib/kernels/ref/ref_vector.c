@@ -12,6 +12,7 @@
 static float dot(const float *a, const float *b, size_t n) {
     float lane[LANES] = {0};
     for (size_t i = 0; i < n; i++) lane[i % LANES] = fmaf(a[i], b[i], lane[i % LANES]);
+    lanes_pad(lane, n);
     return lanes_total(lane);
 }
 
