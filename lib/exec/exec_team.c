@@ -15,7 +15,9 @@
 #include <string.h>
 
 // About 20 us: longer than the gaps between phases, shorter than a wait for storage.
-enum { SPIN_ROUNDS = 1500, STACK_BYTES = THREAD_STACK_DEFAULT };
+enum { SPIN_ROUNDS = 1500 };
+// A worker's stack as address space, and what it touches at most: kernels keep 16 KiB frames.
+enum { STACK_BYTES = THREAD_STACK_DEFAULT, STACK_TOUCHED = 64 << 10 };
 
 struct worker {
     struct exec_team *team;
@@ -42,7 +44,7 @@ struct exec_team {
 };
 
 uint64_t exec_team_bytes(uint32_t threads) {
-    return sizeof(struct exec_team) + (uint64_t)threads * (sizeof(struct worker) + STACK_BYTES);
+    return sizeof(struct exec_team) + (uint64_t)threads * (sizeof(struct worker) + STACK_TOUCHED);
 }
 
 uint32_t exec_team_size(const struct exec_team *team) {
