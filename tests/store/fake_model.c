@@ -66,3 +66,21 @@ bool fake_model_right(const struct fake_model *model, uint32_t layer,
     }
     return true;
 }
+
+void fake_model_draw(struct fake_model *model, struct sim_random *random) {
+    fake_model_init(model);
+    uint32_t layers = (uint32_t)sim_range(random, 1, FAKE_LAYERS_MAX);
+    uint32_t shapes = (uint32_t)sim_range(random, 1, 3);
+    uint64_t shape[3][STORE_SEGMENTS];
+    for (uint32_t i = 0; i < shapes; i++)
+        for (uint32_t k = 0; k < STORE_SEGMENTS; k++)
+            shape[i][k] = sim_range(random, 1, sim_chance(random, 20) ? 30000 : 3000);
+    if (sim_chance(random, 30)) shape[0][1] = 0; // fused gate and up
+    for (uint32_t i = 0; i < layers; i++) {
+        uint32_t experts = (uint32_t)sim_range(random, 1, 24);
+        if (i > 0 && sim_chance(random, 10)) experts = 0;
+        fake_model_add(model, (uint32_t)sim_below(random, FAKE_FILES),
+                       sim_chance(random, 50) ? FAKE_STACKED : FAKE_PACKED, experts,
+                       shape[sim_below(random, shapes)]);
+    }
+}

@@ -6,6 +6,7 @@
 #define TESTS_STORE_FAKE_MODEL_H
 
 #include "store/store.h"
+#include "tests/store/sim_random.h"
 
 enum { FAKE_FILES = 2, FAKE_LAYERS_MAX = 8, FAKE_EXPERTS_MAX = 64 };
 
@@ -25,6 +26,9 @@ enum fake_order { FAKE_STACKED, FAKE_PACKED };
 // A layer at the end of a file. A size of 0 leaves the segment out; experts 0: a layer without.
 void fake_model_add(struct fake_model *model, uint32_t file, enum fake_order order,
                     uint32_t experts, const uint64_t bytes[STORE_SEGMENTS]);
+
+// 1 to 8 layers of up to 24 experts, of up to three shapes, in both orders and both files.
+void fake_model_draw(struct fake_model *model, struct sim_random *random);
 
 void fake_model_bytes(uint32_t file, uint64_t offset, uint8_t *out, size_t bytes);
 // Has the expert all its own bytes?

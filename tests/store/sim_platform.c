@@ -12,25 +12,6 @@ struct sim_disk sim_disk;
 uint64_t sim_vmem_bytes;
 static uint64_t now_ns;
 
-uint64_t sim_next(struct sim_random *random) {
-    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15); // splitmix64
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-uint64_t sim_below(struct sim_random *random, uint64_t limit) {
-    return sim_next(random) % limit;
-}
-
-uint64_t sim_range(struct sim_random *random, uint64_t least, uint64_t most) {
-    return least + sim_below(random, most - least + 1);
-}
-
-bool sim_chance(struct sim_random *random, uint32_t percent) {
-    return sim_below(random, 100) < percent;
-}
-
 void sim_reset(uint64_t seed) {
     sim_disk = (struct sim_disk){.random = {seed}, .latency_ns_max = 1000000};
     now_ns = 0;

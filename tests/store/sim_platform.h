@@ -8,15 +8,7 @@
 #include "platform/async_read.h"
 #include "platform/clock.h"
 #include "platform/vmem.h"
-
-// ---- random numbers -----------------------------------------------------------------------------
-struct sim_random {
-    uint64_t state;
-};
-uint64_t sim_next(struct sim_random *random);
-uint64_t sim_below(struct sim_random *random, uint64_t limit);                // 0 .. limit - 1
-uint64_t sim_range(struct sim_random *random, uint64_t least, uint64_t most); // both included
-bool sim_chance(struct sim_random *random, uint32_t percent);
+#include "tests/store/sim_random.h"
 
 // ---- the disk -----------------------------------------------------------------------------------
 // Its bytes are those of fake_model_bytes.
