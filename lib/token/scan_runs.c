@@ -53,8 +53,8 @@ size_t scan_runs_next(const struct scan_runs *runs, struct scan *scan, size_t po
     return position;
 }
 
-// \w of the usual expression engines, without the two joiners.
-enum { WORD = UNICODE_L | UNICODE_M | UNICODE_ND | UNICODE_NL | UNICODE_PC };
+// \w, as the expression engine of the published tokenizers has it: every kind of number too.
+enum { WORD = UNICODE_L | UNICODE_M | UNICODE_N | UNICODE_PC };
 
 // Digits of the run at `position` and its end.
 static size_t digits_at(const struct scan_triples *triples, struct scan *scan, size_t position,

@@ -31,6 +31,14 @@ static bool is_ascii_letter(uint32_t code) {
     return (code >= 'A' && code <= 'Z') || (code >= 'a' && code <= 'z');
 }
 
+// As (?i:...) compares: the long s is an s.
+static uint32_t fold(uint32_t code) {
+    if (code == 0x17F) {
+        return 's';
+    }
+    return is_ascii_letter(code) ? code | 0x20 : code;
+}
+
 // Each match_ function gives the end of what its alternative takes from `position`, or `position`.
 
 static size_t match_contraction(struct scan *scan, size_t position, bool any_case) {
@@ -42,8 +50,8 @@ static size_t match_contraction(struct scan *scan, size_t position, bool any_cas
     struct scan_character second = scan_at(scan, first.next);
     uint32_t a = first.code, b = second.code;
     if (any_case) {
-        a = is_ascii_letter(a) ? a | 0x20 : a;
-        b = is_ascii_letter(b) ? b | 0x20 : b;
+        a = fold(a);
+        b = fold(b);
     }
     if (a == 's' || a == 't' || a == 'm' || a == 'd') {
         return first.next;
