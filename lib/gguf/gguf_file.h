@@ -29,10 +29,10 @@ struct gguf_shard {
 // Metadata is that of the first shard, which may hold no tensors.
 //
 // Folders: with an assets.tsv, the first .gguf it lists; else the one .gguf (or the one set of
-// shards) in it; files named mmproj* are no candidates. assets.tsv has lines `file<TAB>size<TAB>sha256` (blank
-// lines and lines that begin with '#' are skipped); when it lists a file of the model, or the path
-// was the folder, every listed file must be there with that size. Digests are not computed here,
-// and model.json (settings, JSON) is left to the engine.
+// shards) in it; files named mmproj* are no candidates. assets.tsv has lines
+// `file<TAB>size<TAB>sha256` (blank lines and lines that begin with '#' are skipped); when it lists
+// a file of the model, or the path was the folder, every listed file must be there with that size.
+// Digests are not computed here, and model.json (settings, JSON) is left to the engine.
 locum_status gguf_file_open(const char *path, struct gguf_file **out, locum_error *error);
 // A whole unsplit file in memory, which must outlive *out. `name` stands for the path in messages.
 locum_status gguf_file_open_bytes(struct slice bytes, const char *name, struct gguf_file **out,

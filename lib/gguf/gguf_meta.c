@@ -12,21 +12,31 @@
 #include "base/check.h"
 #include "gguf/gguf_text.h"
 
-enum { KEY_MAX = 256 }; // a key that we ask for: architecture and a literal
+enum { KEY_MAX = 256 }; // architecture and what we append; longer ones are cut, in messages only
 
 struct meta_key {
     char text[KEY_MAX];
+    bool cut;
 };
 
-// The whole key for one that may begin with '.'. One that does not fit is no key that we know.
+// The whole key for one that may begin with '.'.
 static struct meta_key meta_key(const struct gguf_meta *meta, const char *key) {
     struct meta_key whole;
-    snprintf(whole.text, sizeof whole.text, "%s%s", key[0] == '.' ? meta->architecture : "", key);
+    int size = snprintf(whole.text, sizeof whole.text, "%s%s",
+                        key[0] == '.' ? meta->architecture : "", key);
+    whole.cut = size < 0 || size >= KEY_MAX;
     return whole;
 }
 
 const struct gguf_value *gguf_meta_find(const struct gguf_meta *meta, const char *key) {
-    int64_t number = gguf_index_find(meta->index, slice_text(meta_key(meta, key).text));
+    struct slice name = slice_text(key);
+    struct meta_key whole;
+    if (key[0] == '.') {
+        whole = meta_key(meta, key);
+        if (whole.cut) return NULL; // an architecture that nobody has
+        name = slice_text(whole.text);
+    }
+    int64_t number = gguf_index_find(meta->index, name);
     return number == GGUF_INDEX_NONE ? NULL : &meta->pairs[number].value;
 }
 

@@ -72,7 +72,7 @@ static enum gguf_scan_state scan_take(struct scan_reader *reader, uint64_t size,
     uint64_t end;
     if (!checked_add(reader->at, size, &end) || end > scan->file_size)
         return SCAN_FAIL(reader, FORMAT,
-                         "needs %s bytes from byte %s on but the file ends at %s: the file is "
+                         "%s bytes are needed from byte %s on, but the file ends at %s: it is "
                          "incomplete or damaged",
                          gguf_text_number(size).text, gguf_text_number(reader->at).text,
                          gguf_text_number(scan->file_size).text);
@@ -90,7 +90,7 @@ static enum gguf_scan_state scan_take(struct scan_reader *reader, uint64_t size,
 
 static enum gguf_scan_state scan_integer(struct scan_reader *reader, uint32_t size,
                                          uint64_t *value) {
-    const char *bytes;
+    const char *bytes = NULL;
     SCAN_TRY(scan_take(reader, size, &bytes));
     *value = gguf_bytes_get(bytes, size);
     return GGUF_SCAN_DONE;
@@ -100,7 +100,7 @@ static enum gguf_scan_state scan_integer(struct scan_reader *reader, uint32_t si
 static enum gguf_scan_state scan_string(struct scan_reader *reader, uint64_t max, const char *what,
                                         struct slice *text) {
     uint64_t size;
-    const char *bytes;
+    const char *bytes = NULL;
     SCAN_TRY(scan_integer(reader, 8, &size));
     if (size > max)
         return SCAN_FAIL(reader, FORMAT, "%s of %s bytes is longer than the limit of %s", what,
@@ -140,7 +140,7 @@ static const struct scan_stranger scan_strangers[] = {
 };
 
 static enum gguf_scan_state scan_magic(struct scan_reader *reader) {
-    const char *magic;
+    const char *magic = NULL;
     if (reader->scan->file_size < GGUF_SCAN_FIRST_RECORD)
         return SCAN_FAIL(reader, FORMAT, "this is no GGUF file: it ends after %" PRIu64 " bytes",
                          reader->scan->file_size);
@@ -194,14 +194,14 @@ static enum gguf_scan_state scan_array(struct scan_reader *reader, uint64_t *str
     SCAN_TRY(scan_integer(reader, 4, &element));
     SCAN_TRY(scan_integer(reader, 8, &count));
     if (element == GGUF_ARRAY)
-        return SCAN_FAIL(reader, FORMAT, "is an array of arrays, which is not supported");
+        return SCAN_FAIL(reader, FORMAT, "arrays of arrays are not supported");
     if (element >= GGUF_TYPE_COUNT)
-        return SCAN_FAIL(reader, FORMAT, "is an array of the unknown value type %" PRIu64, element);
+        return SCAN_FAIL(reader, FORMAT, "array of the unknown value type %" PRIu64, element);
     uint32_t size = element == GGUF_STRING ? 8 : gguf_value_type_bytes((uint32_t)element);
     if (!checked_mul(count, size, &bytes) || bytes > reader->scan->file_size - reader->at)
         return SCAN_FAIL(reader, FORMAT,
-                         "claims an array of %s elements (%s), but only %s bytes of the file "
-                         "follow: the file is incomplete or damaged",
+                         "claims an array of %s elements (%s), but the file ends %s bytes "
+                         "later: it is incomplete or damaged",
                          gguf_text_number(count).text, gguf_value_type_name((uint32_t)element),
                          gguf_text_number(reader->scan->file_size - reader->at).text);
     *strings = element == GGUF_STRING ? count : 0;
@@ -211,16 +211,16 @@ static enum gguf_scan_state scan_array(struct scan_reader *reader, uint64_t *str
 static enum gguf_scan_state scan_value(struct scan_reader *reader, uint64_t *strings) {
     uint64_t type;
     struct slice text;
-    const char *bytes;
+    const char *bytes = NULL;
     *strings = 0;
     SCAN_TRY(scan_integer(reader, 4, &type));
     if (type == GGUF_STRING) return scan_string(reader, LIMIT_GGUF_STRING, "a string", &text);
     if (type == GGUF_ARRAY) return scan_array(reader, strings);
     if (type >= GGUF_TYPE_COUNT)
-        return SCAN_FAIL(reader, FORMAT, "has the unknown value type %" PRIu64, type);
+        return SCAN_FAIL(reader, FORMAT, "unknown value type %" PRIu64, type);
     SCAN_TRY(scan_take(reader, gguf_value_type_bytes((uint32_t)type), &bytes));
     if (type == GGUF_BOOL && (unsigned char)*bytes > 1)
-        return SCAN_FAIL(reader, FORMAT, "is a bool with the value %d; 0 or 1 was expected",
+        return SCAN_FAIL(reader, FORMAT, "a bool must be 0 or 1, but it is %d",
                          (unsigned char)*bytes);
     return GGUF_SCAN_DONE;
 }
@@ -266,7 +266,7 @@ static enum gguf_scan_state scan_tensor(struct scan_reader *reader) {
     SCAN_TRY(scan_name(reader, LIMIT_GGUF_NAME - 1, "the name"));
     SCAN_TRY(scan_integer(reader, 4, &dims));
     if (dims > LIMIT_GGUF_DIMS)
-        return SCAN_FAIL(reader, FORMAT, "has %" PRIu64 " dimensions; the format allows %d", dims,
+        return SCAN_FAIL(reader, FORMAT, "%" PRIu64 " dimensions; the format allows %d", dims,
                          LIMIT_GGUF_DIMS);
     SCAN_TRY(scan_take(reader, dims * 8 + 4 + 8, &rest));
     scan->index++;

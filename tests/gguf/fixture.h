@@ -39,8 +39,8 @@ void expect_refused(struct slice bytes, locum_status status, ...);
 void expect_refused_path(const char *path, locum_status status, ...);
 void expect_words(const locum_error *error, const char *const *words);
 
-// A small sound model: keys of every type, arrays, two tensors with data. The buffer is the caller's
-// to release.
+// A small sound model: keys of every type, arrays, two tensors with data. The buffer is the
+// caller's to release.
 struct buffer fixture_model(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/file.h"
 #include "tests/gguf/fixture.h"
 #include "tests/platform/scratch.h"
 
@@ -20,7 +21,7 @@ static int clear(void **state) {
     return 0;
 }
 
-// --- Shards to order ------------------------------------------------------------------------------
+// --- Shards to order ---------------------------------------------------------------------------
 
 struct shard {
     uint32_t count, number; // split.count, split.no; count 0: no split keys
@@ -76,7 +77,7 @@ static struct gguf_file *open_path(const char *path) {
     return file;
 }
 
-// --- Single files ---------------------------------------------------------------------------------
+// --- Single files ------------------------------------------------------------------------------
 
 static void test_plain(void **state) {
     (void)state;
@@ -202,7 +203,7 @@ static void test_far_offsets(void **state) {
     buffer_release(&bytes);
 }
 
-// --- Shards ---------------------------------------------------------------------------------------
+// --- Shards ------------------------------------------------------------------------------------
 
 static void test_any_shard_opens_the_model(void **state) {
     (void)state;
@@ -312,7 +313,7 @@ static void test_set_of_one(void **state) {
     gguf_file_close(open_path(scratch_path("renamed.gguf")));
 }
 
-// --- Folders --------------------------------------------------------------------------------------
+// --- Folders -----------------------------------------------------------------------------------
 
 static void expect_folder(const char *folder, const char *opened) {
     struct gguf_file *file = open_path(scratch_path("%s", folder));
@@ -391,6 +392,33 @@ static void test_assets(void **state) {
     expect_refused_path(scratch_path("a"), LOCUM_E_NOT_FOUND, "lists no .gguf file", NULL);
 }
 
+// --- The seeds of the fuzz target --------------------------------------------------------------
+
+// Their names say whether they are sound.
+static void test_corpus(void **state) {
+    (void)state;
+    static const char folder[] = LOCUM_SOURCE_DIR "/fuzz/corpus/gguf";
+    struct arena arena;
+    const char *const *names;
+    size_t count, good = 0, bad = 0;
+    arena_init(&arena, 0);
+    assert_int_equal(file_list(folder, &arena, &names, &count, NULL), LOCUM_OK);
+    for (size_t i = 0; i < count; i++) {
+        bool expected = strncmp(names[i], "good-", 5) == 0;
+        if (!expected && strncmp(names[i], "bad-", 4) != 0) continue;
+        struct gguf_file *file;
+        locum_error error = {0};
+        locum_status status =
+            gguf_file_open(arena_format(&arena, "%s/%s", folder, names[i]), &file, &error);
+        if ((status == LOCUM_OK) != expected) fail_msg("%s: %s", names[i], error.text);
+        good += expected;
+        bad += !expected;
+        gguf_file_close(file);
+    }
+    assert_true(good > 5 && bad > 20);
+    arena_release(&arena);
+}
+
 #define TEST(name) cmocka_unit_test_teardown(name, clear)
 
 int main(void) {
@@ -410,6 +438,7 @@ int main(void) {
         TEST(test_folders),
         TEST(test_folder_of_shards),
         TEST(test_assets),
+        TEST(test_corpus),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

@@ -229,6 +229,19 @@ static void test_architecture(void **state) {
     assert_null(gguf_meta_find(gguf_file_meta(plain), ".layers"));
     gguf_file_close(plain);
     buffer_release(&none);
+    // One that leaves no room for a key: the cut form is not looked up.
+    char name[301];
+    memset(name, 'n', 300);
+    name[300] = '\0';
+    raw_start(&none, 3, 0, 3);
+    raw_key_text(&none, "general.architecture", name);
+    raw_key_u32(&none, name, 1);
+    raw_key_u32(&none, name + 45, 2); // 255 letters
+    assert_int_equal(gguf_file_open_bytes(buffer_slice(&none), "x", &plain, NULL), LOCUM_OK);
+    assert_null(gguf_meta_find(gguf_file_meta(plain), ".layers"));
+    assert_non_null(gguf_meta_find(gguf_file_meta(plain), name));
+    gguf_file_close(plain);
+    buffer_release(&none);
     raw_start(&none, 3, 0, 1);
     raw_key_u32(&none, "general.architecture", 7);
     expect_refused(buffer_slice(&none), LOCUM_E_FORMAT, "'general.architecture' must be a string",

@@ -22,7 +22,7 @@ static void refuse(struct buffer *bytes, locum_status status, const char *word_a
     buffer_release(bytes);
 }
 
-// --- Pieces of any size give the same -------------------------------------------------------------
+// --- Pieces of any size give the same ----------------------------------------------------------
 
 // Feeds growing prefixes, each in a block of its exact size.
 static struct gguf_scan feed(struct slice bytes, size_t step, unsigned *calls) {
@@ -105,7 +105,7 @@ static void test_empty_model(void **state) {
     buffer_release(&bytes);
 }
 
-// --- The start ------------------------------------------------------------------------------------
+// --- The start ---------------------------------------------------------------------------------
 
 static void test_strangers(void **state) {
     (void)state;
@@ -165,7 +165,7 @@ static void test_counts(void **state) {
     }
 }
 
-// --- Metadata -------------------------------------------------------------------------------------
+// --- Metadata ----------------------------------------------------------------------------------
 
 static void test_key_lengths(void **state) {
     (void)state;
@@ -248,7 +248,7 @@ static void test_array_counts(void **state) {
         raw_u32(&bytes, rows[i].element);
         raw_u64(&bytes, rows[i].count);
         raw_zeros(&bytes, 32);
-        refuse(&bytes, LOCUM_E_FORMAT, "key 'odd.key'", "only 32 bytes of the file follow");
+        refuse(&bytes, LOCUM_E_FORMAT, "key 'odd.key'", "the file ends 32 bytes later");
     }
 }
 
@@ -259,10 +259,10 @@ static void test_nesting(void **state) {
         raw_u32(&bytes, GGUF_ARRAY);
         raw_u64(&bytes, 1);
     }
-    refuse(&bytes, LOCUM_E_FORMAT, "key 'odd.key'", "array of arrays");
+    refuse(&bytes, LOCUM_E_FORMAT, "key 'odd.key'", "arrays of arrays");
 }
 
-// --- Tensor records -------------------------------------------------------------------------------
+// --- Tensor records ----------------------------------------------------------------------------
 
 static void test_tensor_records(void **state) {
     (void)state;
