@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// locum bench: speed, bytes and hit rate of prompts and answers, over several repetitions.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli_commands.h"
+#include "cli_interrupt.h"
+#include "cli_json.h"
+#include "cli_model.h"
+#include "cli_number.h"
+#include "cli_output.h"
+
+enum { PROMPT_TOKENS = 256, ANSWER_TOKENS = 64, REPETITIONS = 3 };
+
+struct bench {
+    struct cli_model model;
+    uint32_t prompt, answer, repetitions, done;
+    uint64_t seed;
+    locum_token *ids;
+    locum_stats *runs; // [repetitions]
+};
+
+static uint32_t number_or(const struct cli_value *value, uint32_t otherwise) {
+    return value->given ? (uint32_t)value->integer : otherwise;
+}
+
+// ---- measuring ---------------------------------------------------------------------------------
+// splitmix64: position n of a stream without state.
+static uint64_t mixed(uint64_t n) {
+    uint64_t z = n * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static void make_prompt(struct bench *b, uint32_t repetition) {
+    uint64_t first = mixed(b->seed + 1) + ((uint64_t)repetition << 32);
+    for (uint32_t i = 0; i < b->prompt; i++) {
+        b->ids[i] = (locum_token)(mixed(first + i) % b->model.info.vocabulary);
+    }
+}
+
+static bool on_event(void *user, const locum_event *event) {
+    (void)user, (void)event;
+    return cli_interrupt_seen();
+}
+
+static int measure_once(struct bench *b, locum_session *session, uint32_t repetition) {
+    char what[64];
+    snprintf(what, sizeof what, "repetition %u of %u", repetition + 1, b->repetitions);
+    cli_output_progress(what, 0, 0);
+    make_prompt(b, repetition);
+    locum_request request;
+    locum_request_init(&request);
+    request.prompt = b->ids;
+    request.prompt_count = b->prompt;
+    request.predict = b->answer;
+    request.ignore_end = true;
+    request.sampling.temperature = 0;
+    request.sampling.has_seed = true;
+    request.sampling.seed = b->seed;
+    request.event = on_event;
+    locum_error error;
+    locum_session_reset(session);
+    locum_status status = locum_generate(session, &request, NULL, &b->runs[repetition], &error);
+    if (cli_interrupt_seen()) return CLI_EXIT_INTERRUPTED;
+    if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
+    b->done++;
+    return CLI_EXIT_OK;
+}
+
+static int measure(struct bench *b) {
+    locum_error error;
+    locum_session *session;
+    locum_status opened = locum_session_open(b->model.model, &session, &error);
+    if (opened != LOCUM_OK) return cli_model_fail(opened, &error, true);
+    cli_interrupt_watch(session);
+    int status = CLI_EXIT_OK;
+    for (uint32_t i = 0; i < b->repetitions && status == CLI_EXIT_OK; i++) {
+        status = measure_once(b, session, i);
+    }
+    cli_interrupt_watch(NULL);
+    cli_output_progress_end();
+    locum_session_close(session);
+    return status;
+}
+
+// ---- results -----------------------------------------------------------------------------------
+// Of one phase, over all repetitions.
+struct phase {
+    const char *name;
+    uint64_t tokens, hits, misses, bytes;
+    double seconds, io_wait;
+    double median, least, most; // tokens/s; 0: nothing was computed
+};
+
+static int by_size(const void *a, const void *b) {
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static void add_run(struct phase *phase, bool answer, const locum_stats *s) {
+    phase->tokens += answer ? s->decode_steps : s->computed_tokens;
+    phase->hits += answer ? s->hits_decode : s->hits_prefill;
+    phase->misses += answer ? s->misses_decode : s->misses_prefill;
+    phase->bytes += answer ? s->bytes_read_decode : s->bytes_read_prefill;
+    phase->seconds += answer ? s->decode_s : s->prefill_s;
+    phase->io_wait += answer ? s->io_wait_decode_s : s->io_wait_prefill_s;
+}
+
+// rates: room for one number per repetition.
+static struct phase summarise(const struct bench *b, bool answer, double *rates) {
+    struct phase phase = {.name = answer ? "answer" : "prompt"};
+    for (uint32_t i = 0; i < b->done; i++) {
+        struct phase one = {0};
+        add_run(&one, answer, &b->runs[i]);
+        add_run(&phase, answer, &b->runs[i]);
+        rates[i] = one.seconds > 0 ? (double)one.tokens / one.seconds : 0;
+    }
+    qsort(rates, b->done, sizeof *rates, by_size);
+    phase.least = rates[0];
+    phase.most = rates[b->done - 1];
+    phase.median = (rates[b->done / 2] + rates[(b->done - 1) / 2]) / 2;
+    return phase;
+}
+
+static double sample_seconds(const struct bench *b) {
+    double sum = 0;
+    for (uint32_t i = 0; i < b->done; i++) sum += b->runs[i].sample_s;
+    return sum;
+}
+
+static uint64_t peak_memory(const struct bench *b) {
+    return b->runs[b->done - 1].peak_rss;
+}
+
+static void print_phase(const struct phase *p) {
+    char median[CLI_NUMBER_TEXT], least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT];
+    char hits[CLI_NUMBER_TEXT] = "-", bytes[CLI_NUMBER_TEXT], wait[CLI_NUMBER_TEXT];
+    if (p->tokens == 0) return;
+    if (p->hits + p->misses > 0) cli_number_percent(p->hits, p->misses, hits);
+    snprintf(wait, sizeof wait, "%.0f %%", 100 * p->io_wait / p->seconds);
+    cli_output_print("  %-8s %9s %9s %9s %11s %14s %10s\n", p->name,
+                     cli_number_rate(p->median, median), cli_number_rate(p->least, least),
+                     cli_number_rate(p->most, most), hits,
+                     cli_number_bytes(p->bytes / p->tokens, bytes), wait);
+}
+
+static void print_text(const struct bench *b, const struct phase *prompt,
+                       const struct phase *answer) {
+    char text[CLI_NUMBER_TEXT], read[CLI_NUMBER_TEXT];
+    cli_output_print("%u repetition%s of %u prompt and %u answer tokens, seed %llu, %s threads, "
+                     "%s, %s I/O\n\n",
+                     b->done, b->done == 1 ? "" : "s", b->prompt, b->answer,
+                     (unsigned long long)b->seed, cli_model_setting(&b->model, "threads"),
+                     cli_model_setting(&b->model, "cpu"), cli_model_setting(&b->model, "io"));
+    cli_output_print("  %-8s %9s %9s %9s %11s %14s %10s\n", "tokens/s", "median", "min", "max",
+                     "hit rate", "read a token", "I/O wait");
+    print_phase(prompt);
+    print_phase(answer);
+    double wait = prompt->io_wait + answer->io_wait, sample = sample_seconds(b);
+    double compute = prompt->seconds + answer->seconds - wait - sample;
+    cli_output_print("\n  loading %s", cli_number_seconds(b->runs[0].load_s, text));
+    cli_output_print(", computing %s", cli_number_seconds(compute > 0 ? compute : 0, text));
+    cli_output_print(", waiting for storage %s", cli_number_seconds(wait, text));
+    cli_output_print(", sampling %s\n", cli_number_seconds(sample, text));
+    cli_output_print("  read %s, peak memory %s\n",
+                     cli_number_bytes(prompt->bytes + answer->bytes, read),
+                     cli_number_bytes(peak_memory(b), text));
+}
+
+static json_t *phase_json(const struct phase *p) {
+    uint64_t lookups = p->hits + p->misses;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tokens", cli_json_count(p->tokens),
+        "seconds", cli_json_real(p->seconds), "tok_s_median", cli_json_real(p->median),
+        "tok_s_min", cli_json_real(p->least), "tok_s_max", cli_json_real(p->most), "hits",
+        cli_json_count(p->hits), "misses", cli_json_count(p->misses), "hit_rate",
+        lookups ? cli_json_real((double)p->hits / (double)lookups) : json_null(), "bytes_read",
+        cli_json_count(p->bytes), "io_wait_s", cli_json_real(p->io_wait));
+}
+
+static json_t *runs_json(const struct bench *b) {
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < b->done; i++) {
+        const locum_stats *s = &b->runs[i];
+        char hash[20];
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)s->logits_hash);
+        json_array_append_new(
+            list,
+            json_pack("{s:o, s:o, s:o, s:o, s:s}", "prefill_s", cli_json_real(s->prefill_s),
+                      "decode_s", cli_json_real(s->decode_s), "bytes_read_prefill",
+                      cli_json_count(s->bytes_read_prefill), "bytes_read_decode",
+                      cli_json_count(s->bytes_read_decode), "logits_hash", hash));
+    }
+    return list;
+}
+
+static int print_json(const struct bench *b, const struct phase *prompt,
+                      const struct phase *answer) {
+    locum_memory_plan plan;
+    locum_model_get_plan(b->model.model, &plan);
+    double wait = prompt->io_wait + answer->io_wait, sample = sample_seconds(b);
+    double compute = prompt->seconds + answer->seconds - wait - sample;
+    json_t *time = json_pack("{s:o, s:o, s:o}", "compute_s",
+                             cli_json_real(compute > 0 ? compute : 0), "io_wait_s",
+                             cli_json_real(wait), "sample_s", cli_json_real(sample));
+    json_t *memory = json_pack("{s:o, s:o, s:o}", "budget", cli_json_count(plan.budget), "slots",
+                               cli_json_count(plan.slots), "peak_rss",
+                               cli_json_count(peak_memory(b)));
+    json_t *out = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", cli_json_text(b->model.info.path), "arch",
+        cli_json_text(b->model.info.architecture), "prompt_tokens", cli_json_count(b->prompt),
+        "answer_tokens", cli_json_count(b->answer), "repetitions", cli_json_count(b->done), "seed",
+        cli_json_count(b->seed), "streaming", plan.streaming);
+    json_object_set_new(out, "chunk", cli_json_count(plan.chunk));
+    json_object_set_new(out, "threads", cli_json_count(plan.threads));
+    json_object_set_new(out, "cpu", cli_json_text(cli_model_setting(&b->model, "cpu")));
+    json_object_set_new(out, "io", cli_json_text(cli_model_setting(&b->model, "io")));
+    json_object_set_new(out, "load_s", cli_json_real(b->runs[0].load_s));
+    json_object_set_new(out, "prompt", phase_json(prompt));
+    json_object_set_new(out, "answer", phase_json(answer));
+    json_object_set_new(out, "time", time);
+    json_object_set_new(out, "memory", memory);
+    json_object_set_new(out, "runs", runs_json(b));
+    return cli_json_print(out);
+}
+
+static int report(const struct bench *b) {
+    double *rates = malloc(b->done * sizeof *rates);
+    if (!rates) {
+        cli_output_error("no memory for the results");
+        return CLI_EXIT_MEMORY;
+    }
+    struct phase prompt = summarise(b, false, rates), answer = summarise(b, true, rates);
+    free(rates);
+    if (b->model.arguments->flags[CLI_JSON].given) return print_json(b, &prompt, &answer);
+    print_text(b, &prompt, &answer);
+    return CLI_EXIT_OK;
+}
+
+// ---- the command -------------------------------------------------------------------------------
+static int prepare(struct bench *b) {
+    const struct cli_value *flags = b->model.arguments->flags;
+    b->prompt = number_or(&flags[CLI_PROMPT_TOKENS], PROMPT_TOKENS);
+    b->answer = number_or(&flags[CLI_PREDICT], ANSWER_TOKENS);
+    b->repetitions = number_or(&flags[CLI_REPEAT], REPETITIONS);
+    b->seed = flags[CLI_SEED].given ? flags[CLI_SEED].integer : 1;
+    if (b->model.info.vocabulary == 0) {
+        cli_output_error("%s: the size of the vocabulary is unknown", b->model.info.path);
+        return CLI_EXIT_FILE;
+    }
+    b->ids = malloc(b->prompt * sizeof *b->ids);
+    b->runs = calloc(b->repetitions, sizeof *b->runs);
+    if (b->ids && b->runs) return CLI_EXIT_OK;
+    cli_output_error("no memory for the prompt");
+    return CLI_EXIT_MEMORY;
+}
+
+int cli_bench(const struct cli_arguments *arguments) {
+    struct bench b = {0};
+    int status = cli_model_open(arguments, &b.model);
+    if (status == CLI_EXIT_OK) status = prepare(&b);
+    if (status == CLI_EXIT_OK) status = cli_model_load(&b.model);
+    if (status == CLI_EXIT_OK) status = measure(&b);
+    if (b.done > 0) {
+        int reported = report(&b);
+        if (status == CLI_EXIT_OK) status = reported;
+    }
+    free(b.ids);
+    free(b.runs);
+    return cli_model_close(&b.model, status);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli_interrupt.h"
+#include "cli_number.h"
+#include "cli_output.h"
+
+// ---- what the library reports ------------------------------------------------------------------
+static void on_log(void *user, locum_log_level level, const char *text) {
+    struct cli_model *model = user;
+    if (level == LOCUM_LOG_WARN) {
+        model->warnings++;
+        cli_output_warn("%s", text);
+    } else if (level == LOCUM_LOG_NOTICE || model->arguments->flags[CLI_VERBOSE].given) {
+        cli_output_note("%s", text);
+    }
+}
+
+static bool on_progress(void *user, locum_phase phase, uint64_t done, uint64_t total) {
+    (void)user;
+    const char *what = phase == LOCUM_PHASE_LOAD ? "loading" : "reading the prompt";
+    if (done < total) {
+        cli_output_progress(what, done, total);
+    } else {
+        cli_output_progress_end();
+    }
+    return cli_interrupt_seen();
+}
+
+static const struct {
+    locum_status status;
+    int loading, request;
+} exits[] = {
+    {LOCUM_E_ARGUMENT, CLI_EXIT_USAGE, CLI_EXIT_USAGE},
+    {LOCUM_E_OUT_OF_MEMORY, CLI_EXIT_MEMORY, CLI_EXIT_MEMORY},
+    {LOCUM_E_SYSTEM, CLI_EXIT_RUN, CLI_EXIT_RUN},
+    {LOCUM_E_NOT_FOUND, CLI_EXIT_FILE, CLI_EXIT_FILE},
+    {LOCUM_E_IO, CLI_EXIT_FILE, CLI_EXIT_RUN}, // a read that fails in the middle of an answer
+    {LOCUM_E_FORMAT, CLI_EXIT_FILE, CLI_EXIT_FILE},
+    {LOCUM_E_UNSUPPORTED, CLI_EXIT_FILE, CLI_EXIT_FILE},
+    {LOCUM_E_BUDGET, CLI_EXIT_MEMORY, CLI_EXIT_MEMORY},
+    {LOCUM_E_CONTEXT, CLI_EXIT_USAGE, CLI_EXIT_USAGE},
+    {LOCUM_E_CANCELLED, CLI_EXIT_INTERRUPTED, CLI_EXIT_INTERRUPTED},
+};
+
+int cli_model_fail(locum_status status, const locum_error *error, bool in_request) {
+    int code = CLI_EXIT_RUN;
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++) {
+        if (exits[i].status == status) code = in_request ? exits[i].request : exits[i].loading;
+    }
+    cli_output_progress_end();
+    if (code != CLI_EXIT_INTERRUPTED) cli_output_error("%s", error->text);
+    return code;
+}
+
+// ---- options -----------------------------------------------------------------------------------
+static void read_options(const struct cli_arguments *arguments, locum_options *out) {
+    static const char *const tiers[] = {NULL,     "ref",        "avx2", "avxvnni",
+                                        "avx512", "avx512vnni"};
+    const struct cli_value *flags = arguments->flags;
+    out->context = (uint32_t)flags[CLI_CTX].integer;
+    out->memory = flags[CLI_MEMORY].integer; // not given: LOCUM_MEMORY_AUTO
+    out->threads = (uint32_t)flags[CLI_THREADS].integer;
+    out->chunk = (uint32_t)flags[CLI_CHUNK].integer;
+    out->io = (locum_io)flags[CLI_IO].integer;
+    out->kv_type = (locum_kv_type)flags[CLI_KV_TYPE].integer;
+    out->cpu = tiers[flags[CLI_CPU].integer];
+    out->trace_path = flags[CLI_TRACE].text;
+}
+
+_Static_assert(CLI_SIZE_AUTO == LOCUM_MEMORY_AUTO && CLI_SIZE_ALL == LOCUM_MEMORY_ALL,
+               "sizes go to the library as they are");
+
+// ---- the plan ----------------------------------------------------------------------------------
+static void plan_line(void (*line)(const char *), const char *what, uint64_t bytes,
+                      const char *more) {
+    char size[CLI_NUMBER_TEXT], text[160];
+    snprintf(text, sizeof text, "  %-14s %10s%s%s", what, cli_number_bytes(bytes, size),
+             more[0] ? "   " : "", more);
+    line(text);
+}
+
+void cli_model_plan_lines(const locum_memory_plan *plan, void (*line)(const char *text)) {
+    char kv[64], scratch[64], slots[96] = "", experts[CLI_NUMBER_TEXT], context[64];
+    snprintf(kv, sizeof kv, "%u tokens", plan->context);
+    snprintf(scratch, sizeof scratch, "prompts in chunks of %u, %u thread%s", plan->chunk,
+             plan->threads, plan->threads == 1 ? "" : "s");
+    if (plan->experts_total > 0) {
+        snprintf(slots, sizeof slots, "of %s that all experts take",
+                 cli_number_bytes(plan->experts_total, experts));
+    }
+    snprintf(context, sizeof context, "the budget allows a context of %u", plan->context_max);
+    uint64_t sum = plan->dense + plan->kv + plan->scratch + plan->slots + plan->fixed;
+    if (sum == plan->dense + plan->kv) { // refused: there are no parts to show
+        plan_line(line, "dense weights", plan->dense, "");
+        plan_line(line, "KV cache", plan->kv, kv);
+        plan_line(line, "least slots", plan->slots_floor, "");
+    } else {
+        plan_line(line, "dense weights", plan->dense, "");
+        plan_line(line, "KV cache", plan->kv, kv);
+        plan_line(line, "scratch", plan->scratch, scratch);
+        plan_line(line, "expert slots", plan->slots, slots);
+        plan_line(line, "fixed", plan->fixed, "metadata, tokenizer, stacks, buffers");
+        plan_line(line, "together", sum, "");
+    }
+    plan_line(line, "budget", plan->budget, plan->context_max ? context : "no context fits it");
+    plan_line(line, "floor", plan->floor, "the least that can run this");
+    plan_line(line, "recommended", plan->recommended, "more brings little");
+}
+
+static void note_line(const char *text) {
+    cli_output_note("%s", text);
+}
+
+// The plan that is shown is the plan that is used: `auto` is asked once.
+static void show_plan(struct cli_model *model) {
+    locum_memory_plan plan = {0};
+    locum_status status = locum_file_plan(model->file, &model->options, &plan, NULL);
+    if (status != LOCUM_OK && status != LOCUM_E_BUDGET) return; // loading will say why
+    cli_output_note("memory plan");
+    cli_model_plan_lines(&plan, note_line);
+    if (status == LOCUM_OK) model->options.memory = plan.budget;
+}
+
+// ---- settings ----------------------------------------------------------------------------------
+const char *cli_model_setting(const struct cli_model *model, const char *name) {
+    locum_setting setting;
+    for (uint32_t i = 0; locum_model_get_setting(model->model, i, &setting); i++) {
+        if (strcmp(setting.name, name) == 0) return setting.value;
+    }
+    return "";
+}
+
+static int flag_of(const char *name) {
+    int id = 0;
+    while (id < CLI_FLAGS && strcmp(cli_flag_table[id].name, name) != 0) id++;
+    return id;
+}
+
+// What the model resolved, overridden by what this command line says for its request.
+static void show_settings(const struct cli_model *model) {
+    locum_setting setting;
+    for (uint32_t i = 0; locum_model_get_setting(model->model, i, &setting); i++) {
+        int id = flag_of(setting.name);
+        bool given = id < CLI_FLAGS && model->arguments->flags[id].given;
+        bool sampling = id >= CLI_TEMP && id <= CLI_MIN_P;
+        const char *value = given && sampling ? model->arguments->flags[id].text : setting.value;
+        const char *source = given                                   ? "command line"
+                             : strcmp(setting.source, "file") == 0 ? "model"
+                                                                     : "default";
+        cli_output_note("  %-8s %-18s %s", setting.name, value, source);
+    }
+}
+
+// ---- opening and closing -----------------------------------------------------------------------
+int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out) {
+    *out = (struct cli_model){.arguments = arguments};
+    locum_options_init(&out->options);
+    read_options(arguments, &out->options);
+    out->options.log = on_log;
+    out->options.progress = on_progress;
+    out->options.user = out;
+    locum_error error;
+    locum_status status = locum_file_open(arguments->operands[0], &out->file, &error);
+    if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
+    locum_file_get_info(out->file, &out->info);
+    return CLI_EXIT_OK;
+}
+
+int cli_model_load(struct cli_model *model) {
+    const struct cli_value *flags = model->arguments->flags;
+    if (flags[CLI_PLAN].given) show_plan(model);
+    locum_error error;
+    locum_status status = locum_model_open(model->file, &model->options, &model->model, &error);
+    if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
+    cli_output_note("%s", locum_model_summary(model->model));
+    if (flags[CLI_VERBOSE].given) show_settings(model);
+    return CLI_EXIT_OK;
+}
+
+int cli_model_close(struct cli_model *model, int status) {
+    unsigned before = model->warnings;
+    locum_model_close(model->model);
+    locum_file_close(model->file);
+    bool failed = model->warnings != before;
+    *model = (struct cli_model){0};
+    return failed && status == CLI_EXIT_OK ? CLI_EXIT_FILE : status;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      opening a model as the flags say, what is shown meanwhile, and the exit status that a
+//            status of the library becomes.
+// Called by: run, bench, inspect.
+// Threads:   one.
+// Errors:    told on standard error; the exit status is returned.
+// Not here:  requests.
+#ifndef CLI_CLI_MODEL_H
+#define CLI_CLI_MODEL_H
+
+#include <locum/locum.h>
+
+#include "cli_flags.h"
+
+struct cli_model {
+    const struct cli_arguments *arguments;
+    locum_file *file;
+    locum_file_info info; // of the file, valid while it is open
+    locum_options options;
+    locum_model *model;
+    unsigned warnings; // of the library
+};
+
+// The directory of the file. Its exit status is that of a refused file, unless it is OK.
+int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out);
+// The weights.
+int cli_model_load(struct cli_model *model);
+// status, unless something could not be written on closing (a routing trace): then that.
+int cli_model_close(struct cli_model *model, int status);
+
+// Tell the error. in_request: the model was loaded before.
+int cli_model_fail(locum_status status, const locum_error *error, bool in_request);
+
+// Value of a setting of the loaded model, "" if it has none of that name.
+const char *cli_model_setting(const struct cli_model *model, const char *name);
+
+// The memory plan as lines of text, each given to `line`.
+void cli_model_plan_lines(const locum_memory_plan *plan, void (*line)(const char *text));
+
+#endif

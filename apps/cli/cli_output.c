@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli_output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/signal.h"
+#include "platform/terminal.h"
+
+#define PROGRESS_INTERVAL_NS UINT64_C(100000000)
+
+// A program has one set of standard streams, so their state is the program's.
+static struct {
+    bool colour, quiet;
+    int error;           // errno of the first failed write to standard output
+    char last;           // byte written to standard output; 0: none yet
+    bool progress_shown;
+    uint64_t progress_ns;
+} state;
+
+void cli_output_init(void) {
+    // A file that got the number of a closed standard stream would receive our messages.
+    FILE *spare;
+    do {
+        spare = fopen("/dev/null", "r+");
+    } while (spare && fileno(spare) <= 2);
+    if (spare) fclose(spare);
+    signal_ignore_pipe();
+    state.colour = terminal_has_colour(TERMINAL_ERROR);
+}
+
+void cli_output_style(bool no_colour, bool quiet) {
+    state.colour = state.colour && !no_colour;
+    state.quiet = quiet;
+}
+
+// ---- standard output ---------------------------------------------------------------------------
+static void keep_error(void) {
+    if (state.error == 0) state.error = errno ? errno : EIO;
+}
+
+bool cli_output_write(const void *bytes, size_t size) {
+    if (state.error || size == 0) return state.error == 0;
+    cli_output_progress_end();
+    errno = 0;
+    if (fwrite(bytes, 1, size, stdout) != size || fflush(stdout) != 0) keep_error();
+    state.last = ((const char *)bytes)[size - 1];
+    return state.error == 0;
+}
+
+void cli_output_print(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    errno = 0;
+    if (vfprintf(stdout, format, list) < 0) keep_error();
+    va_end(list);
+    state.last = '\n';
+}
+
+// Bytes of the well-formed UTF-8 character at the start, 0 if there is none or it is a control.
+static size_t character(const unsigned char *text, size_t size) {
+    static const struct {
+        unsigned char low, high, length;
+        unsigned char second_low, second_high;
+    } forms[] = {{0x20, 0x7e, 1, 0, 0},       {0xc2, 0xc2, 2, 0xa0, 0xbf}, {0xc3, 0xdf, 2, 0x80, 0xbf},
+                 {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f},
+                 {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf},
+                 {0xf4, 0xf4, 4, 0x80, 0x8f}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].low || text[0] > forms[i].high) continue;
+        size_t length = forms[i].length;
+        if (length > size) return 0;
+        if (length > 1 && (text[1] < forms[i].second_low || text[1] > forms[i].second_high)) return 0;
+        for (size_t j = 2; j < length; j++) {
+            if (text[j] < 0x80 || text[j] > 0xbf) return 0;
+        }
+        return length;
+    }
+    return 0;
+}
+
+void cli_output_print_safe(const char *bytes, size_t size) {
+    static const char named[] = "\n\r\t", letters[] = "nrt";
+    for (size_t i = 0; i < size;) {
+        const char *name = bytes[i] ? strchr(named, bytes[i]) : NULL;
+        size_t length = character((const unsigned char *)bytes + i, size - i);
+        if (length > 0) {
+            cli_output_print("%.*s", (int)length, bytes + i);
+        } else if (name) {
+            cli_output_print("\\%c", letters[name - named]);
+        } else {
+            cli_output_print("\\x%02x", (unsigned char)bytes[i]);
+        }
+        i += length > 0 ? length : 1;
+    }
+}
+
+bool cli_output_broken(void) {
+    return state.error != 0;
+}
+
+int cli_output_finish(int status) {
+    errno = 0;
+    if (state.error == 0 && fflush(stdout) != 0) keep_error();
+    if (state.error == 0 || state.error == EPIPE) return status;
+    cli_output_error("writing the result failed: %s", strerror(state.error));
+    return status == CLI_EXIT_OK ? CLI_EXIT_RUN : status;
+}
+
+// ---- standard error ----------------------------------------------------------------------------
+static void say(const char *colour, const char *before, const char *format, va_list list) {
+    cli_output_progress_end();
+    fprintf(stderr, "%s%s", state.colour ? colour : "", before);
+    vfprintf(stderr, format, list);
+    fprintf(stderr, "%s\n", state.colour ? "\033[0m" : "");
+}
+
+void cli_output_note(const char *format, ...) {
+    if (state.quiet) return;
+    va_list list;
+    va_start(list, format);
+    say("\033[2m", "", format, list);
+    va_end(list);
+}
+
+void cli_output_warn(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    say("\033[33m", "locum: warning: ", format, list);
+    va_end(list);
+}
+
+void cli_output_error(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    say("\033[31m", "locum: ", format, list);
+    va_end(list);
+}
+
+void cli_output_usage_error(const char *command, const char *format, va_list list) {
+    char before[64];
+    snprintf(before, sizeof before, "locum %s: ", command);
+    say("\033[31m", before, format, list);
+    fprintf(stderr, "Try: locum help %s\n", command);
+}
+
+void cli_output_part(void) {
+    cli_output_progress_end();
+    if (state.quiet || !terminal_is(TERMINAL_OUT) || !terminal_is(TERMINAL_ERROR)) return;
+    bool inside_line = state.last != 0 && state.last != '\n';
+    fputs(inside_line ? "\n\n" : "\n", stderr);
+}
+
+void cli_output_progress(const char *what, uint64_t done, uint64_t total) {
+    if (state.quiet || !terminal_is(TERMINAL_ERROR)) return;
+    uint64_t now = clock_now_ns();
+    if (state.progress_shown && now - state.progress_ns < PROGRESS_INTERVAL_NS) return;
+    state.progress_shown = true;
+    state.progress_ns = now;
+    fprintf(stderr, "\r\033[K%s%s", state.colour ? "\033[2m" : "", what);
+    if (total > 0) fprintf(stderr, " %3.0f %%", 100.0 * (double)done / (double)total);
+    fputs(state.colour ? "\033[0m" : "", stderr);
+    fflush(stderr);
+}
+
+void cli_output_progress_end(void) {
+    if (!state.progress_shown) return;
+    state.progress_shown = false;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}

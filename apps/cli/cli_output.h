@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      the standard streams: the result on standard output, everything else on standard error;
+//            colour, the progress line, and what happens when a stream goes away.
+// Called by: every command.
+// Threads:   one.
+// Errors:    a failed write to standard output is remembered; cli_output_finish turns it into the
+//            exit status. A closed pipe is no error: its reader has what it wanted.
+// Not here:  what is said.
+#ifndef CLI_CLI_OUTPUT_H
+#define CLI_CLI_OUTPUT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cli_exit {
+    CLI_EXIT_OK = 0,
+    CLI_EXIT_USAGE = 2,
+    CLI_EXIT_FILE = 3,
+    CLI_EXIT_MEMORY = 4,
+    CLI_EXIT_RUN = 5,
+    CLI_EXIT_INTERRUPTED = 130
+};
+
+// Before anything is opened: descriptors 0 to 2 exist from here on, whatever the parent closed.
+void cli_output_init(void);
+void cli_output_style(bool no_colour, bool quiet);
+
+// ---- standard output ---------------------------------------------------------------------------
+// At once, unbuffered to the reader. False: nobody can read it any more; stop working.
+bool cli_output_write(const void *bytes, size_t size);
+void cli_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Text that comes from a file, with control characters and invalid bytes escaped.
+void cli_output_print_safe(const char *bytes, size_t size);
+bool cli_output_broken(void);
+// status, unless the result could not be written: then the error is told and its status returned.
+int cli_output_finish(int status);
+
+// ---- standard error ----------------------------------------------------------------------------
+// A note is calm (dim) and absent with --quiet.
+void cli_output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_output_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_output_usage_error(const char *command, const char *format, va_list list)
+    __attribute__((format(printf, 2, 0)));
+// Sets what follows on standard error apart from an answer on the same terminal.
+void cli_output_part(void);
+
+// One line that is rewritten; only on a terminal, not with --quiet. total 0: no percentage.
+void cli_output_progress(const char *what, uint64_t done, uint64_t total);
+void cli_output_progress_end(void);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tables behind parsing, help, the manual page docs/cli.md and the test that tries every flag.
+#include "cli_flags.h"
+
+#define RUN        (1U << CLI_RUN)
+#define INSPECT    (1U << CLI_INSPECT)
+#define TOKENIZE   (1U << CLI_TOKENIZE)
+#define BENCH      (1U << CLI_BENCH)
+#define HELP       (1U << CLI_HELP)
+#define VERSION    (1U << CLI_VERSION)
+#define MODEL_SETS (RUN | INSPECT | BENCH)
+#define EVERY      (RUN | INSPECT | TOKENIZE | BENCH | VERSION | HELP)
+
+static const char *const sizes[] = {"auto", "all", NULL};
+static const char *const ways[] = {"auto", "direct", "buffered", NULL};
+static const char *const kv_types[] = {"f16", "f32", NULL};
+static const char *const tiers[] = {"auto",   "ref",        "avx2", "avxvnni",
+                                    "avx512", "avx512vnni", NULL};
+
+#define U32_MOST 4294967294.0
+#define I32_MOST 2147483647.0
+
+// name, letter, kind, commands, value, least, most, choices, help
+const struct cli_flag cli_flag_table[CLI_FLAGS] = {
+    [CLI_PROMPT] = {"prompt", 'p', CLI_TEXT, RUN, "TEXT", 0, 0, NULL, "the prompt"},
+    [CLI_FILE] = {"file", 'f', CLI_TEXT, RUN, "FILE", 0, 0, NULL, "read the prompt from FILE"},
+    [CLI_PREDICT] = {"predict", 'n', CLI_INTEGER, RUN | BENCH, "N", 0, U32_MOST, NULL,
+                     "tokens of the answer at most (run: until it ends or the context is full; "
+                     "bench: 64)"},
+    [CLI_SYSTEM] = {"system", 0, CLI_TEXT, RUN, "TEXT", 0, 0, NULL,
+                    "system message; needs a chat template, which this version does not apply"},
+    [CLI_RAW] = {"raw", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
+                 "no chat template: the prompt is the whole text, and may name special tokens"},
+    [CLI_IGNORE_EOS] = {"ignore-eos", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
+                        "go on past tokens that end an answer"},
+    [CLI_TEMP] = {"temp", 0, CLI_REAL, RUN, "X", 0, 1e6, NULL,
+                  "temperature (the model's own, else 0.8); 0 takes the likeliest token"},
+    [CLI_TOP_K] = {"top-k", 0, CLI_INTEGER, RUN, "N", -1, I32_MOST, NULL,
+                   "keep the N likeliest tokens (the model's own, else 40); 0 or -1: all"},
+    [CLI_TOP_P] = {"top-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
+                   "keep the likeliest tokens that add up to X (the model's own, else 0.95); 1: all"},
+    [CLI_MIN_P] = {"min-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
+                   "drop tokens below X times the likeliest (the model's own, else 0.05); 0: none"},
+    [CLI_SEED] = {"seed", 0, CLI_INTEGER, RUN | BENCH, "N", 0, 18446744073709551615.0, NULL,
+                  "seed of the random choices (run: drawn and printed; bench: 1)"},
+    [CLI_MEMORY] = {"memory", 0, CLI_SIZE, MODEL_SETS, "SIZE", 0, 0, sizes,
+                    "ceiling for everything: 6G, 512MiB, a number of bytes, auto (what the machine "
+                    "can spare) or all (the whole model)"},
+    [CLI_CTX] = {"ctx", 'c', CLI_INTEGER, MODEL_SETS, "N", 1, 4194304, NULL,
+                 "tokens that prompt and answer may have together (4096, or what the model was "
+                 "trained for if that is less)"},
+    [CLI_THREADS] = {"threads", 't', CLI_INTEGER, MODEL_SETS, "N", 1, 256, NULL,
+                     "computing threads (the machine's fast cores)"},
+    [CLI_CHUNK] = {"chunk", 0, CLI_INTEGER, MODEL_SETS, "N", 1, 4096, NULL,
+                   "tokens of the prompt in one step (chosen by the memory plan)"},
+    [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
+                "how experts are read; direct: past the page cache"},
+    [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
+                     "numbers in the KV cache"},
+    [CLI_CPU] = {"cpu", 0, CLI_CHOICE, MODEL_SETS, "SET", 0, 0, tiers,
+                 "instruction set; the answer is the same with each"},
+    [CLI_PROMPT_TOKENS] = {"prompt-tokens", 0, CLI_INTEGER, BENCH, "N", 1, 4194304, NULL,
+                           "tokens of the prompt (256)"},
+    [CLI_REPEAT] = {"repeat", 'r', CLI_INTEGER, BENCH, "N", 1, 10000, NULL, "repetitions (3)"},
+    [CLI_PLAN] = {"plan", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
+                  "show the memory plan before loading"},
+    [CLI_STATS] = {"stats", 0, CLI_TEXT, RUN, "FILE", 0, 0, NULL,
+                   "write what was measured to FILE, as JSON"},
+    [CLI_TRACE] = {"trace", 0, CLI_TEXT, RUN, "FILE", 0, 0, NULL,
+                   "write which experts each token used to FILE, as CSV"},
+    [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
+                     "list the tensors as well"},
+    [CLI_IDS] = {"ids", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,
+                 "print the ids alone, on one line"},
+    [CLI_SPECIAL] = {"special", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,
+                     "special tokens in the text become their single ids; otherwise they are text"},
+    [CLI_NO_BOS] = {"no-bos", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,
+                    "no beginning-of-text token, also where the model wants one"},
+    [CLI_JSON] = {"json", 0, CLI_SWITCH, INSPECT | TOKENIZE | BENCH | VERSION | HELP, NULL, 0, 0,
+                  NULL, "print JSON"},
+    [CLI_NO_COLOR] = {"no-color", 0, CLI_SWITCH, EVERY, NULL, 0, 0, NULL,
+                      "no colour on a terminal (as does the variable NO_COLOR)"},
+    [CLI_QUIET] = {"quiet", 'q', CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
+                   "only warnings and errors beside the result"},
+    [CLI_VERBOSE] = {"verbose", 'v', CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
+                     "show each setting and where it came from, and what the library reports"},
+    [CLI_SHOW_HELP] = {"help", 'h', CLI_SWITCH, EVERY, NULL, 0, 0, NULL, "show this text"},
+};
+
+static const char *const run_notes[] = {
+    "MODEL is a GGUF file, any shard of a split one, or a folder that holds one model. Without -p "
+    "and -f the prompt is read from standard input (also when - stands there).",
+    "The answer goes to standard output, byte for byte; everything else to standard error.",
+    "This version applies no chat templates: the prompt is continued as it stands. Special tokens "
+    "in it are plain text unless --raw is given.",
+    NULL};
+static const char *const run_examples[] = {
+    "locum run model.gguf -p 'Once upon a time' -n 200",
+    "at most 200 tokens",
+    "locum run model.gguf -f letter.txt --memory 6G",
+    "a prompt from a file, in 6 GiB of memory all together",
+    "git diff | locum run model.gguf --temp 0 > review.txt",
+    "a prompt from a pipe; always the likeliest token",
+    "locum run model.gguf -p Hello --seed 7 --stats run.json",
+    "an answer that can be repeated, with its numbers",
+    NULL};
+static const char *const inspect_notes[] = {
+    "Also for files that `locum run` cannot run: it says why. The flags about memory change the "
+    "plan only; nothing is loaded.",
+    NULL};
+static const char *const inspect_examples[] = {
+    "locum inspect model.gguf", "what it is, and what it takes to run it",
+    "locum inspect model.gguf --memory 8G -c 16384", "the plan for that budget and context",
+    "locum inspect model.gguf --json --tensors", "everything, for programs",
+    NULL};
+static const char *const tokenize_notes[] = {
+    "Without TEXT, or with -, the text is read from standard input. Works on files that hold a "
+    "vocabulary and no tensors.",
+    NULL};
+static const char *const tokenize_examples[] = {
+    "locum tokenize model.gguf 'Hello, world'", "a line for each token: id and text",
+    "locum tokenize model.gguf --ids - < book.txt", "the ids, on one line",
+    "locum tokenize model.gguf --special '<|im_end|>'", "the single id of a special token",
+    NULL};
+static const char *const bench_notes[] = {
+    "Each repetition reads a fresh prompt of random tokens and generates, greedily and past the "
+    "end of the answer. The first begins with empty slots.",
+    NULL};
+static const char *const bench_examples[] = {
+    "locum bench model.gguf --memory 6G", "256 tokens of prompt, 64 of answer, three times",
+    "locum bench model.gguf --prompt-tokens 2000 -n 500 -r 5", "longer, five times",
+    "locum bench model.gguf --json > bench.json", "for programs",
+    NULL};
+static const char *const version_examples[] = {"locum version", "name and version", NULL};
+static const char *const help_examples[] = {
+    "locum help run", "one command", "locum help --json",
+    "all commands and flags, for programs", NULL};
+static const char *const none[] = {NULL};
+
+const struct cli_command cli_command_table[CLI_COMMANDS] = {
+    [CLI_RUN] = {"run", "MODEL [-]", 1, 2, "continue a prompt", run_notes, run_examples},
+    [CLI_INSPECT] = {"inspect", "MODEL", 1, 1, "say what a model file holds and needs",
+                     inspect_notes, inspect_examples},
+    [CLI_TOKENIZE] = {"tokenize", "MODEL [TEXT | -]", 1, 2, "turn text into token ids",
+                      tokenize_notes, tokenize_examples},
+    [CLI_BENCH] = {"bench", "MODEL", 1, 1, "measure speed", bench_notes, bench_examples},
+    [CLI_VERSION] = {"version", "", 0, 0, "print the version", none, version_examples},
+    [CLI_HELP] = {"help", "[COMMAND]", 0, 1, "explain a command", none, help_examples},
+};

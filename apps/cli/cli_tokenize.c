@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// locum tokenize: the ids of a text, as `locum run` computes them.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli_commands.h"
+#include "cli_input.h"
+#include "cli_json.h"
+#include "cli_model.h"
+#include "cli_output.h"
+#include "platform/terminal.h"
+
+static int read_text(const struct cli_arguments *arguments, struct cli_input *out) {
+    const char *text = arguments->operands[1];
+    if (text && strcmp(text, "-") != 0) {
+        cli_input_use(text, out);
+        return CLI_EXIT_OK;
+    }
+    if (!text && terminal_is(TERMINAL_IN)) {
+        cli_output_error("there is no text: give it behind MODEL, or - and type it\n"
+                         "Try: locum help tokenize");
+        return CLI_EXIT_USAGE;
+    }
+    return cli_input_read(NULL, out);
+}
+
+static void print_lines(const locum_tokenizer *tokenizer, const locum_token *ids, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const char *bytes = NULL;
+        size_t size = locum_token_bytes(tokenizer, ids[i], true, &bytes);
+        cli_output_print("%7d  '", ids[i]);
+        cli_output_print_safe(bytes, size);
+        cli_output_print("'\n");
+    }
+}
+
+static void print_ids(const locum_token *ids, size_t count) {
+    for (size_t i = 0; i < count; i++) cli_output_print(i ? " %d" : "%d", ids[i]);
+    cli_output_print("\n");
+}
+
+// `bytes` has what a token is exactly; `text` what can be shown of it.
+static int print_json(const locum_tokenizer *tokenizer, const locum_token *ids, size_t count) {
+    json_t *tokens = json_array(), *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const char *bytes = NULL;
+        size_t size = locum_token_bytes(tokenizer, ids[i], true, &bytes);
+        json_t *values = json_array();
+        for (size_t j = 0; j < size; j++) {
+            json_array_append_new(values, json_integer((unsigned char)bytes[j]));
+        }
+        json_array_append_new(list, json_integer(ids[i]));
+        json_array_append_new(tokens, json_pack("{s:i, s:o, s:o}", "id", ids[i], "text",
+                                                cli_json_bytes(bytes, size), "bytes", values));
+    }
+    return cli_json_print(json_pack("{s:o, s:o, s:o}", "count", cli_json_count(count), "ids", list,
+                                    "tokens", tokens));
+}
+
+static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer *tokenizer,
+                    const struct cli_input *input) {
+    const struct cli_value *flags = arguments->flags;
+    uint32_t how = (flags[CLI_NO_BOS].given ? 0 : LOCUM_TOKENIZE_BOS) |
+                   (flags[CLI_SPECIAL].given ? LOCUM_TOKENIZE_SPECIAL : 0);
+    size_t room = input->size + 16, count = 0;
+    locum_token *ids = malloc(room * sizeof *ids);
+    locum_error error = {LOCUM_E_OUT_OF_MEMORY, "no memory for the ids"};
+    locum_status status = LOCUM_E_OUT_OF_MEMORY;
+    if (ids) {
+        status = locum_tokenize(tokenizer, input->text, input->size, how, ids, room, &count,
+                                &error);
+    }
+    int result = CLI_EXIT_OK;
+    if (status != LOCUM_OK) {
+        result = cli_model_fail(status, &error, true);
+    } else if (flags[CLI_JSON].given) {
+        result = print_json(tokenizer, ids, count);
+    } else if (flags[CLI_IDS].given) {
+        print_ids(ids, count);
+    } else {
+        print_lines(tokenizer, ids, count);
+    }
+    free(ids);
+    return result;
+}
+
+int cli_tokenize(const struct cli_arguments *arguments) {
+    if (arguments->flags[CLI_JSON].given && arguments->flags[CLI_IDS].given) {
+        cli_output_error("--json and --ids: give one of them\nTry: locum help tokenize");
+        return CLI_EXIT_USAGE;
+    }
+    struct cli_model model;
+    struct cli_input input = {0};
+    locum_tokenizer *tokenizer = NULL;
+    int status = cli_model_open(arguments, &model);
+    if (status == CLI_EXIT_OK) {
+        locum_error error;
+        locum_status opened = locum_tokenizer_open(model.file, &tokenizer, &error);
+        if (opened != LOCUM_OK) status = cli_model_fail(opened, &error, false);
+    }
+    if (status == CLI_EXIT_OK) status = read_text(arguments, &input);
+    if (status == CLI_EXIT_OK) status = tokenize(arguments, tokenizer, &input);
+    locum_tokenizer_close(tokenizer);
+    cli_input_release(&input);
+    return cli_model_close(&model, status);
+}
