@@ -266,6 +266,8 @@ locum_status engine_native_open(const locum_file *file, const locum_options *opt
     }
     status = open_all(n, file, error);
     if (status != LOCUM_OK) {
+        engine_trace_cancel(n->trace); // closing would write an empty one
+        n->trace = NULL;
         native_close(&n->base);
         return status;
     }

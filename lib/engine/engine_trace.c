@@ -113,17 +113,23 @@ void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t use
     if (trace->rows.size > 1 << 16) flush(trace);
 }
 
+void engine_trace_cancel(struct engine_trace *trace) {
+    if (!trace) return;
+    file_write_cancel(trace->file);
+    buffer_release(&trace->rows);
+    heap_free(trace);
+}
+
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error) {
     if (!trace) return LOCUM_OK;
     flush(trace);
     locum_status status = trace->status;
     if (status == LOCUM_OK) {
         status = file_write_commit(trace->file, error);
-    } else {
-        file_write_cancel(trace->file);
-        if (error) *error = trace->error;
+        trace->file = NULL;
+    } else if (error) {
+        *error = trace->error;
     }
-    buffer_release(&trace->rows);
-    heap_free(trace);
+    engine_trace_cancel(trace);
     return status;
 }

@@ -35,5 +35,6 @@ void engine_trace_write(void *trace, uint32_t layer, uint32_t token, uint32_t us
                         const bool *resident);
 // The file appears whole, or not at all after an error.
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error);
+void engine_trace_cancel(struct engine_trace *trace); // no file; NULL is fine
 
 #endif

@@ -33,7 +33,7 @@ static locum_status read_pair(enum token_spelling spelling, struct slice text, u
     const char *space = text.size > 1 ? memchr(text.data + 1, ' ', text.size - 1) : NULL;
     if (!space || text.size > sizeof out->bytes) {
         return status_fail(error, LOCUM_E_FORMAT,
-                           "merge %llu is not two texts with a space between",
+                           "merge %llu (tokenizer.ggml.merges) is not two texts with a space between",
                            (unsigned long long)rank);
     }
     struct slice left = slice_make(text.data, (size_t)(space - text.data));

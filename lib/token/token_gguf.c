@@ -62,6 +62,13 @@ static locum_status read_ids(const struct gguf_meta *meta, struct tokenizer_sour
     for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
         STATUS_TRY(
             gguf_meta_i64_or(meta, keys[i], TOKEN_NONE, INT64_MIN, INT64_MAX, &out->ids[i], error));
+        // Converters write -1, also as 32 bits without a sign, for "none". Of the others a wrong
+        // padding or infilling token is common and does no harm.
+        bool none = out->ids[i] < 0 || out->ids[i] == UINT32_MAX;
+        if (none || i >= TOKENIZER_ID_PADDING || out->ids[i] < (int64_t)out->tokens.count) continue;
+        return status_fail(error, LOCUM_E_FORMAT, "%s: %s is %lld; the vocabulary has %llu tokens",
+                           meta->name, keys[i], (long long)out->ids[i],
+                           (unsigned long long)out->tokens.count);
     }
     return LOCUM_OK;
 }

@@ -303,7 +303,8 @@ def _():
     return Model().extra_pair(struct.pack("<Q", (1 << 64) - 1)).bytes()
 
 
-@case("bad-no-architecture", "general.architecture is missing", says="general.architecture")
+@case("bad-no-architecture", "general.architecture is missing", says="general.architecture",
+      inspect=0)
 def _():
     return Model().drop("general.architecture").bytes()
 
@@ -352,8 +353,8 @@ hyper_parameter("bad-embedding-length-0", "rows of length 0", "embedding_length"
 hyper_parameter("bad-embedding-length", "another width than the tensors have", "embedding_length",
                 value=96, says="token_embd.weight")
 hyper_parameter("bad-head-count-0", "no heads", "attention.head_count", value=0)
-hyper_parameter("bad-head-count-odd", "3 heads share 2 KV heads", "attention.head_count_kv",
-                value=3)
+hyper_parameter("bad-head-count-odd", "2 heads share 3 KV heads", "attention.head_count_kv",
+                value=3, says="head_count_kv (3)")
 hyper_parameter("bad-head-count-array", "per-layer array of the wrong length",
                 "attention.head_count_kv", gguf.ARRAY, (gguf.I32, [1, 1, 1]))
 hyper_parameter("bad-key-length-0", "heads of size 0", "attention.key_length", value=0)
