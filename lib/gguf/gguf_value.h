@@ -14,13 +14,13 @@
 #include <stdint.h>
 
 // X(name, id in the file, bytes of a packed element (0: varies), word for people)
-#define GGUF_TYPE_LIST(X)                                                           \
-    X(U8, 0, 1, "u8")                                                               \
-    X(I8, 1, 1, "i8")                                                               \
-    X(U16, 2, 2, "u16")                                                             \
-    X(I16, 3, 2, "i16") X(U32, 4, 4, "u32") X(I32, 5, 4, "i32") X(F32, 6, 4, "f32") \
-        X(BOOL, 7, 1, "bool") X(STRING, 8, 0, "string") X(ARRAY, 9, 0, "array")     \
-            X(U64, 10, 8, "u64") X(I64, 11, 8, "i64") X(F64, 12, 8, "f64")
+// clang-format off
+#define GGUF_TYPE_LIST(X)                                                                          \
+    X(U8, 0, 1, "u8") X(I8, 1, 1, "i8") X(U16, 2, 2, "u16") X(I16, 3, 2, "i16")                    \
+    X(U32, 4, 4, "u32") X(I32, 5, 4, "i32") X(F32, 6, 4, "f32") X(BOOL, 7, 1, "bool")              \
+    X(STRING, 8, 0, "string") X(ARRAY, 9, 0, "array") X(U64, 10, 8, "u64") X(I64, 11, 8, "i64")    \
+    X(F64, 12, 8, "f64")
+// clang-format on
 
 enum gguf_type {
 #define GGUF_TYPE_ENUM(name, id, bytes, word) GGUF_##name = id,

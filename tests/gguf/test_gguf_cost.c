@@ -156,7 +156,7 @@ static void test_small_hostile_files(void **state) {
     if (peak_is_ours()) assert_true(worst < 50 * 1000 * 1000);
 }
 
-// Names in a table of a million entries are compared a bounded number of times.
+// A table of tensors as large as an expert each makes it, and in the worst order for the sort.
 static void test_many_tensors(void **state) {
     (void)state;
     enum { N = 200000 };
