@@ -129,7 +129,10 @@ class Maker:
         self.add(name, values, self.role_type(role, layer))
 
     def norm(self, name, size, scale=1.0):
-        self.add(name, np.float32(scale) * (1 + np.clip(self.normal(name, size, 0.2), -0.6, 0.6)))
+        # Channels of unequal size, as trained models have them: what a type's blocks and an engine's
+        # rounding of activations have to cope with.
+        weights = np.exp(self.normal(name, size, 0.5))
+        self.add(name, weights * np.float32(scale / np.sqrt(np.mean(weights * weights))))
 
     def bias(self, name, size, std=0.3):
         self.add(name, self.normal(name, size, std))
