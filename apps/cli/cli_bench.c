@@ -128,7 +128,8 @@ static struct phase summarise(const struct bench *b, bool answer, double *rates)
 
 static double sample_seconds(const struct bench *b) {
     double sum = 0;
-    for (uint32_t i = 0; i < b->done; i++) sum += b->runs[i].sample_s;
+    for (uint32_t i = 0; i < b->done; i++)
+        sum += b->runs[i].sample_s;
     return sum;
 }
 
@@ -175,8 +176,8 @@ static json_t *phase_json(const struct phase *p) {
     uint64_t lookups = p->hits + p->misses;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "tokens", cli_json_count(p->tokens),
-        "seconds", cli_json_real(p->seconds), "tok_s_median", cli_json_real(p->median),
-        "tok_s_min", cli_json_real(p->least), "tok_s_max", cli_json_real(p->most), "hits",
+        "seconds", cli_json_real(p->seconds), "tok_s_median", cli_json_real(p->median), "tok_s_min",
+        cli_json_real(p->least), "tok_s_max", cli_json_real(p->most), "hits",
         cli_json_count(p->hits), "misses", cli_json_count(p->misses), "hit_rate",
         lookups ? cli_json_real((double)p->hits / (double)lookups) : json_null(), "bytes_read",
         cli_json_count(p->bytes), "io_wait_s", cli_json_real(p->io_wait));
@@ -189,11 +190,10 @@ static json_t *runs_json(const struct bench *b) {
         char hash[20];
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)s->logits_hash);
         json_array_append_new(
-            list,
-            json_pack("{s:o, s:o, s:o, s:o, s:s}", "prefill_s", cli_json_real(s->prefill_s),
-                      "decode_s", cli_json_real(s->decode_s), "bytes_read_prefill",
-                      cli_json_count(s->bytes_read_prefill), "bytes_read_decode",
-                      cli_json_count(s->bytes_read_decode), "logits_hash", hash));
+            list, json_pack("{s:o, s:o, s:o, s:o, s:s}", "prefill_s", cli_json_real(s->prefill_s),
+                            "decode_s", cli_json_real(s->decode_s), "bytes_read_prefill",
+                            cli_json_count(s->bytes_read_prefill), "bytes_read_decode",
+                            cli_json_count(s->bytes_read_decode), "logits_hash", hash));
     }
     return list;
 }
@@ -204,12 +204,12 @@ static int print_json(const struct bench *b, const struct phase *prompt,
     locum_model_get_plan(b->model.model, &plan);
     double wait = prompt->io_wait + answer->io_wait, sample = sample_seconds(b);
     double compute = prompt->seconds + answer->seconds - wait - sample;
-    json_t *time = json_pack("{s:o, s:o, s:o}", "compute_s",
-                             cli_json_real(compute > 0 ? compute : 0), "io_wait_s",
-                             cli_json_real(wait), "sample_s", cli_json_real(sample));
-    json_t *memory = json_pack("{s:o, s:o, s:o}", "budget", cli_json_count(plan.budget), "slots",
-                               cli_json_count(plan.slots), "peak_rss",
-                               cli_json_count(peak_memory(b)));
+    json_t *time =
+        json_pack("{s:o, s:o, s:o}", "compute_s", cli_json_real(compute > 0 ? compute : 0),
+                  "io_wait_s", cli_json_real(wait), "sample_s", cli_json_real(sample));
+    json_t *memory =
+        json_pack("{s:o, s:o, s:o}", "budget", cli_json_count(plan.budget), "slots",
+                  cli_json_count(plan.slots), "peak_rss", cli_json_count(peak_memory(b)));
     json_t *out = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", cli_json_text(b->model.info.path), "arch",
         cli_json_text(b->model.info.architecture), "prompt_tokens", cli_json_count(b->prompt),

@@ -4,7 +4,6 @@
 #include "cli_number.h"
 #include "cli_output.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +16,8 @@ static size_t distance(const char *a, const char *b) {
     size_t rows[3][NAME_MAX_LENGTH + 1], length = strlen(b);
     size_t *before = rows[0], *last = rows[1], *row = rows[2];
     if (length > NAME_MAX_LENGTH || strlen(a) > NAME_MAX_LENGTH) return NAME_MAX_LENGTH;
-    for (size_t j = 0; j <= length; j++) row[j] = j;
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
         size_t *reused = before;
         before = last;
@@ -66,138 +66,139 @@ const char *cli_flags_nearest_command(const char *name) {
 
 enum cli_command_id cli_flags_command(const char *name) {
     int i = 0;
-    while (i < CLI_COMMANDS && strcmp(cli_command_table[i].name, name) != 0) i++;
+    while (i < CLI_COMMANDS && strcmp(cli_command_table[i].name, name) != 0)
+        i++;
     return (enum cli_command_id)i;
 }
 
 // ---- one flag ----------------------------------------------------------------------------------
 struct reader {
+    const char *name; // of the command
     enum cli_command_id command;
     int count, next; // arguments, and the one to be read next
     char **arguments;
     struct cli_arguments *out;
 };
 
-static bool usage_error(const struct reader *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static bool usage_error(const struct reader *r, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    cli_output_usage_error(cli_command_table[r->command].name, format, list);
-    va_end(list);
-    return false;
-}
-
-static bool read_choice(const struct reader *r, const struct cli_flag *flag, const char *shown,
-                        struct cli_value *value) {
+static int read_choice(const struct reader *r, const struct cli_flag *flag, const char *shown,
+                       struct cli_value *value) {
     char list[160];
     size_t used = 0;
     for (uint32_t i = 0; flag->choices[i]; i++) {
         if (strcmp(flag->choices[i], value->text) == 0) {
             value->integer = i;
-            return true;
+            return CLI_EXIT_OK;
         }
         const char *between = i == 0 ? "" : flag->choices[i + 1] ? ", " : " or ";
         int length = snprintf(list + used, sizeof list - used, "%s%s", between, flag->choices[i]);
         if (length > 0 && (size_t)length < sizeof list - used) used += (size_t)length;
     }
-    return usage_error(r, "%s '%s': it is one of %s", shown, value->text, list);
+    return cli_output_usage(r->name, "%s '%s': it is one of %s", shown, value->text, list);
 }
 
-static bool read_integer(const struct reader *r, const struct cli_flag *flag, const char *shown,
-                         struct cli_value *value) {
+static int read_integer(const struct reader *r, const struct cli_flag *flag, const char *shown,
+                        struct cli_value *value) {
     char least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT];
     bool negative = flag->least < 0 && value->text[0] == '-';
     enum cli_number_result result = cli_number_integer(value->text + negative, &value->integer);
     if (result == CLI_NUMBER_NONE) {
-        return usage_error(r, "%s '%s': it is not a whole number", shown, value->text);
+        return cli_output_usage(r->name, "%s '%s': it is not a whole number", shown, value->text);
     }
     double size = (double)value->integer;
     bool below = (negative ? -size : size) < flag->least;
     if (result == CLI_NUMBER_OUTSIDE || below || (!negative && size > flag->most)) {
-        return usage_error(r, "%s '%s': %s to %s is possible", shown, value->text,
-                           cli_number_bound(flag->least, least),
-                           cli_number_bound(flag->most, most));
+        return cli_output_usage(r->name, "%s '%s': %s to %s is possible", shown, value->text,
+                                cli_number_bound(flag->least, least),
+                                cli_number_bound(flag->most, most));
     }
     if (negative) value->integer = UINT64_C(0) - value->integer;
-    return true;
+    return CLI_EXIT_OK;
 }
 
-static bool read_real(const struct reader *r, const struct cli_flag *flag, const char *shown,
-                      struct cli_value *value) {
+static int read_real(const struct reader *r, const struct cli_flag *flag, const char *shown,
+                     struct cli_value *value) {
     char least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT];
     if (cli_number_real(value->text, &value->real) == CLI_NUMBER_NONE) {
-        return usage_error(r, "%s '%s': it is not a number", shown, value->text);
+        return cli_output_usage(r->name, "%s '%s': it is not a number", shown, value->text);
     }
-    if (value->real >= flag->least && value->real <= flag->most) return true;
-    return usage_error(r, "%s '%s': %s to %s is possible", shown, value->text,
-                       cli_number_bound(flag->least, least), cli_number_bound(flag->most, most));
+    if (value->real >= flag->least && value->real <= flag->most) return CLI_EXIT_OK;
+    return cli_output_usage(r->name, "%s '%s': %s to %s is possible", shown, value->text,
+                            cli_number_bound(flag->least, least),
+                            cli_number_bound(flag->most, most));
 }
 
-static bool read_size(const struct reader *r, const char *shown, struct cli_value *value) {
+static int read_size(const struct reader *r, const char *shown, struct cli_value *value) {
     if (strcmp(value->text, "auto") == 0) {
         value->integer = CLI_SIZE_AUTO;
-        return true;
+        return CLI_EXIT_OK;
     }
     if (strcmp(value->text, "all") == 0) {
         value->integer = CLI_SIZE_ALL;
-        return true;
+        return CLI_EXIT_OK;
     }
     enum cli_number_result result = cli_number_size(value->text, &value->integer);
-    if (result == CLI_NUMBER_OK && value->integer > 0) return true;
+    if (result == CLI_NUMBER_OK && value->integer > 0) return CLI_EXIT_OK;
     const char *why = result == CLI_NUMBER_OK        ? "it is nothing"
                       : result == CLI_NUMBER_OUTSIDE ? "it is too large"
                                                      : "it is no size";
-    return usage_error(r, "%s '%s': %s; sizes are 6G, 512MiB, a number of bytes, auto or all",
-                       shown, value->text, why);
+    return cli_output_usage(r->name,
+                            "%s '%s': %s; sizes are 6G, 512MiB, a number of bytes, auto or all",
+                            shown, value->text, why);
 }
 
 // shown: the flag as the user wrote it, without its value.
-static bool set_flag(struct reader *r, int id, const char *shown, const char *attached) {
+static int set_flag(struct reader *r, int id, const char *shown, const char *attached) {
     const struct cli_flag *flag = &cli_flag_table[id];
     struct cli_value *value = &r->out->flags[id];
-    if (value->given) return usage_error(r, "%s is given twice", shown);
+    if (value->given) return cli_output_usage(r->name, "%s is given twice", shown);
     value->given = true;
     if (flag->kind == CLI_SWITCH) {
-        return !attached || usage_error(r, "%s takes no value, but '%s' was given", shown, attached);
+        if (!attached) return CLI_EXIT_OK;
+        return cli_output_usage(r->name, "%s takes no value, but '%s' was given", shown, attached);
     }
     value->text = attached;
     if (!attached) {
-        if (r->next == r->count) return usage_error(r, "%s needs a value: %s", shown, flag->value);
+        if (r->next == r->count)
+            return cli_output_usage(r->name, "%s needs a value: %s", shown, flag->value);
         value->text = r->arguments[r->next++];
     }
     switch (flag->kind) {
-    case CLI_INTEGER: return read_integer(r, flag, shown, value);
-    case CLI_REAL: return read_real(r, flag, shown, value);
-    case CLI_SIZE: return read_size(r, shown, value);
-    case CLI_CHOICE: return read_choice(r, flag, shown, value);
-    default: return true;
+    case CLI_INTEGER:
+        return read_integer(r, flag, shown, value);
+    case CLI_REAL:
+        return read_real(r, flag, shown, value);
+    case CLI_SIZE:
+        return read_size(r, shown, value);
+    case CLI_CHOICE:
+        return read_choice(r, flag, shown, value);
+    default:
+        return CLI_EXIT_OK;
     }
 }
 
 // ---- the line ----------------------------------------------------------------------------------
 // A flag that other commands have: say so, rather than guess.
-static bool unknown_flag(const struct reader *r, const char *shown, const char *name) {
+static int unknown_flag(const struct reader *r, const char *shown, const char *name) {
     for (int i = 0; i < CLI_FLAGS; i++) {
         const struct cli_flag *flag = &cli_flag_table[i];
         bool same = name[1] ? strcmp(flag->name, name) == 0 : flag->letter == name[0];
         if (!same) continue;
         int owner = 0;
-        while (!(flag->commands & 1U << owner)) owner++;
-        return usage_error(r, "%s is no flag of this command; `locum %s` has it", shown,
-                           cli_command_table[owner].name);
+        while (!(flag->commands & 1U << owner))
+            owner++;
+        return cli_output_usage(r->name, "%s is no flag of this command; `locum %s` has it", shown,
+                                cli_command_table[owner].name);
     }
     const char *near = nearest_flag(r->command, name);
-    if (near) return usage_error(r, "unknown flag %s; did you mean --%s?", shown, near);
-    return usage_error(r, "unknown flag %s", shown);
+    if (near) return cli_output_usage(r->name, "unknown flag %s; did you mean --%s?", shown, near);
+    return cli_output_usage(r->name, "unknown flag %s", shown);
 }
 
-static bool read_long(struct reader *r, const char *argument) {
+static int read_long(struct reader *r, const char *argument) {
     char name[256];
     const char *equals = strchr(argument, '=');
     size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
-    if (length >= sizeof name) return usage_error(r, "unknown flag %s", argument);
+    if (length >= sizeof name) return cli_output_usage(r->name, "unknown flag %s", argument);
     memcpy(name, argument, length);
     name[length] = 0;
     for (int i = 0; i < CLI_FLAGS; i++) {
@@ -209,7 +210,7 @@ static bool read_long(struct reader *r, const char *argument) {
 }
 
 // -n 40 and -n40.
-static bool read_short(struct reader *r, const char *argument) {
+static int read_short(struct reader *r, const char *argument) {
     char shown[3] = {'-', argument[1], 0};
     for (int i = 0; i < CLI_FLAGS; i++) {
         const struct cli_flag *flag = &cli_flag_table[i];
@@ -219,34 +220,56 @@ static bool read_short(struct reader *r, const char *argument) {
     return unknown_flag(r, argument[2] ? argument : shown, argument + 1);
 }
 
-static bool read_operand(struct reader *r, const char *argument) {
+static int read_operand(struct reader *r, const char *argument) {
     const struct cli_command *command = &cli_command_table[r->command];
     if (r->out->operand_count == command->operands_most) {
-        return usage_error(r, "'%s' is one argument too many", argument);
+        return cli_output_usage(r->name, "'%s' is one argument too many", argument);
     }
     r->out->operands[r->out->operand_count++] = argument;
-    return true;
+    return CLI_EXIT_OK;
 }
 
-bool cli_flags_parse(enum cli_command_id command, int count, char **arguments,
-                     struct cli_arguments *out) {
-    *out = (struct cli_arguments){.command = command};
-    struct reader r = {command, count, 0, arguments, out};
+// Flags of which one would make the other one mean nothing.
+static int check_conflicts(const struct reader *r) {
+    static const enum cli_flag_id conflicts[][2] = {{CLI_PROMPT, CLI_FILE},
+                                                    {CLI_JSON, CLI_IDS},
+                                                    {CLI_QUIET, CLI_VERBOSE},
+                                                    {CLI_QUIET, CLI_PLAN}};
+    for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++) {
+        enum cli_flag_id a = conflicts[i][0], b = conflicts[i][1];
+        if (!r->out->flags[a].given || !r->out->flags[b].given) continue;
+        return cli_output_usage(r->name, "--%s and --%s exclude each other", cli_flag_table[a].name,
+                                cli_flag_table[b].name);
+    }
+    return CLI_EXIT_OK;
+}
+
+static int read_arguments(struct reader *r) {
     bool flags = true;
-    while (r.next < r.count) {
-        const char *argument = arguments[r.next++];
-        bool fine;
+    while (r->next < r->count) {
+        const char *argument = r->arguments[r->next++];
+        int status;
         if (!flags || argument[0] != '-' || argument[1] == 0) {
-            fine = read_operand(&r, argument);
+            status = read_operand(r, argument);
         } else if (strcmp(argument, "--") == 0) {
             flags = false;
-            continue;
+            status = CLI_EXIT_OK;
         } else {
-            fine = argument[1] == '-' ? read_long(&r, argument) : read_short(&r, argument);
+            status = argument[1] == '-' ? read_long(r, argument) : read_short(r, argument);
         }
-        if (!fine) return false;
+        if (status != CLI_EXIT_OK) return status;
     }
-    if (out->flags[CLI_SHOW_HELP].given) return true;
-    if (out->operand_count >= cli_command_table[command].operands_least) return true;
-    return usage_error(&r, "MODEL is missing: a GGUF file, or a folder that holds one");
+    return CLI_EXIT_OK;
+}
+
+int cli_flags_parse(enum cli_command_id id, int count, char **arguments,
+                    struct cli_arguments *out) {
+    const struct cli_command *command = &cli_command_table[id];
+    *out = (struct cli_arguments){.command = id};
+    struct reader r = {command->name, id, count, 0, arguments, out};
+    int status = read_arguments(&r);
+    if (status == CLI_EXIT_OK) status = check_conflicts(&r);
+    if (status != CLI_EXIT_OK || out->flags[CLI_SHOW_HELP].given) return status;
+    if (out->operand_count >= command->operands_least) return CLI_EXIT_OK;
+    return cli_output_usage(r.name, "MODEL is missing: a GGUF file, or a folder that holds one");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the one table of flags and the one table of commands, and reading a command line by them.
+// Owns:      the one table of flags and the one of commands, and reading a command line by them.
 // Called by: every command; cli_help.c prints both tables.
 // Threads:   one.
-// Errors:    a usage error is told on standard error, with the nearest flag where one is near.
+// Errors:    told on standard error, with the nearest flag where one is near; the exit status is
+//            returned.
 // Not here:  what a flag does.
 #ifndef CLI_CLI_FLAGS_H
 #define CLI_CLI_FLAGS_H
@@ -68,8 +69,8 @@ enum cli_flag_id {
 };
 
 struct cli_flag {
-    const char *name;  // without dashes
-    char letter;       // 0: none
+    const char *name; // without dashes
+    char letter;      // 0: none
     enum cli_kind kind;
     unsigned commands; // bits 1 << cli_command_id
     const char *value; // what help calls its value; NULL for a switch
@@ -110,9 +111,8 @@ struct cli_arguments {
 #define CLI_SIZE_AUTO UINT64_C(0)
 #define CLI_SIZE_ALL  UINT64_MAX
 
-// arguments: what follows the command's name. False: a usage error was printed.
-bool cli_flags_parse(enum cli_command_id command, int count, char **arguments,
-                     struct cli_arguments *out);
+// arguments: what follows the command's name. The exit status, OK to go on.
+int cli_flags_parse(enum cli_command_id id, int count, char **arguments, struct cli_arguments *out);
 // CLI_COMMANDS if there is none of that name.
 enum cli_command_id cli_flags_command(const char *name);
 // The name of the command that is nearest to a mistyped one, or NULL.

@@ -95,12 +95,11 @@ static json_t *flag_json(const struct cli_flag *flag) {
     for (int i = 0; flag->choices && flag->choices[i]; i++) {
         json_array_append_new(choices, cli_json_text(flag->choices[i]));
     }
-    json_t *value = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                              cli_json_text(flag->name), "letter",
-                              flag->letter ? cli_json_text(letter) : json_null(), "kind",
-                              cli_json_text(kinds[flag->kind]), "value",
-                              cli_json_text(flag->value), "choices", choices, "commands", commands,
-                              "help", cli_json_text(flag->help));
+    json_t *value =
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(flag->name),
+                  "letter", flag->letter ? cli_json_text(letter) : json_null(), "kind",
+                  cli_json_text(kinds[flag->kind]), "value", cli_json_text(flag->value), "choices",
+                  choices, "commands", commands, "help", cli_json_text(flag->help));
     if (flag->kind == CLI_INTEGER || flag->kind == CLI_REAL) {
         char least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT]; // as text: one bound is above 2^63
         json_object_set_new(value, "least", cli_json_text(cli_number_bound(flag->least, least)));
@@ -111,7 +110,8 @@ static json_t *flag_json(const struct cli_flag *flag) {
 
 static json_t *strings_json(const char *const *texts) {
     json_t *list = json_array();
-    for (int i = 0; texts[i]; i++) json_array_append_new(list, cli_json_text(texts[i]));
+    for (int i = 0; texts[i]; i++)
+        json_array_append_new(list, cli_json_text(texts[i]));
     return list;
 }
 
@@ -119,14 +119,15 @@ static int print_json(void) {
     json_t *commands = json_array(), *flags = json_array();
     for (int i = 0; i < CLI_COMMANDS; i++) {
         const struct cli_command *command = &cli_command_table[i];
-        json_array_append_new(
-            commands, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", cli_json_text(command->name),
-                                "operands", cli_json_text(command->operands), "summary",
-                                cli_json_text(command->summary), "notes",
-                                strings_json(command->notes), "examples",
-                                strings_json(command->examples)));
+        json_array_append_new(commands, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name",
+                                                  cli_json_text(command->name), "operands",
+                                                  cli_json_text(command->operands), "summary",
+                                                  cli_json_text(command->summary), "notes",
+                                                  strings_json(command->notes), "examples",
+                                                  strings_json(command->examples)));
     }
-    for (int i = 0; i < CLI_FLAGS; i++) json_array_append_new(flags, flag_json(&cli_flag_table[i]));
+    for (int i = 0; i < CLI_FLAGS; i++)
+        json_array_append_new(flags, flag_json(&cli_flag_table[i]));
     return cli_json_print(json_pack("{s:o, s:o}", "commands", commands, "flags", flags));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      what Ctrl-C does: the running request is cancelled, once; a second one ends the program.
+// Owns:      what Ctrl-C does: it cancels the running request; a second one ends the program.
 // Called by: cli_main.c (init), commands that compute.
 // Threads:   one, and the signal handler.
 // Errors:    none.

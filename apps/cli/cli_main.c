@@ -36,7 +36,8 @@ static int command(int count, char **arguments) {
     enum cli_command_id id = cli_flags_command(name);
     if (id == CLI_COMMANDS) return unknown_command(name);
     struct cli_arguments parsed;
-    if (!cli_flags_parse(id, count - 2, arguments + 2, &parsed)) return CLI_EXIT_USAGE;
+    int status = cli_flags_parse(id, count - 2, arguments + 2, &parsed);
+    if (status != CLI_EXIT_OK) return status;
     cli_output_style(parsed.flags[CLI_NO_COLOR].given, parsed.flags[CLI_QUIET].given);
     if (parsed.flags[CLI_SHOW_HELP].given) {
         cli_help_command(id);

@@ -58,8 +58,7 @@ int cli_model_fail(locum_status status, const locum_error *error, bool in_reques
 
 // ---- options -----------------------------------------------------------------------------------
 static void read_options(const struct cli_arguments *arguments, locum_options *out) {
-    static const char *const tiers[] = {NULL,     "ref",        "avx2", "avxvnni",
-                                        "avx512", "avx512vnni"};
+    static const char *const tiers[] = {NULL, "ref", "avx2", "avxvnni", "avx512", "avx512vnni"};
     const struct cli_value *flags = arguments->flags;
     out->context = (uint32_t)flags[CLI_CTX].integer;
     out->memory = flags[CLI_MEMORY].integer; // not given: LOCUM_MEMORY_AUTO
@@ -136,8 +135,30 @@ const char *cli_model_setting(const struct cli_model *model, const char *name) {
 
 static int flag_of(const char *name) {
     int id = 0;
-    while (id < CLI_FLAGS && strcmp(cli_flag_table[id].name, name) != 0) id++;
+    while (id < CLI_FLAGS && strcmp(cli_flag_table[id].name, name) != 0)
+        id++;
     return id;
+}
+
+static void show_setting(const char *name, const char *value, const char *source) {
+    cli_output_note("  %-10s %-22s %s", name, value, source);
+}
+
+// What is decided by the command alone.
+static void show_request_settings(const struct cli_arguments *arguments) {
+    static const struct {
+        enum cli_flag_id id;
+        const char *otherwise;
+    } settings[] = {{CLI_PREDICT, "until the answer ends"},
+                    {CLI_SEED, "drawn"},
+                    {CLI_IGNORE_EOS, "off"},
+                    {CLI_RAW, "off"}};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const struct cli_value *flag = &arguments->flags[settings[i].id];
+        const char *value = !flag->given ? settings[i].otherwise : flag->text ? flag->text : "on";
+        show_setting(cli_flag_table[settings[i].id].name, value,
+                     flag->given ? "command line" : "default");
+    }
 }
 
 // What the model resolved, overridden by what this command line says for its request.
@@ -148,11 +169,11 @@ static void show_settings(const struct cli_model *model) {
         bool given = id < CLI_FLAGS && model->arguments->flags[id].given;
         bool sampling = id >= CLI_TEMP && id <= CLI_MIN_P;
         const char *value = given && sampling ? model->arguments->flags[id].text : setting.value;
-        const char *source = given                                   ? "command line"
-                             : strcmp(setting.source, "file") == 0 ? "model"
-                                                                     : "default";
-        cli_output_note("  %-8s %-18s %s", setting.name, value, source);
+        bool from_file = strcmp(setting.source, "file") == 0;
+        const char *source = given ? "command line" : from_file ? "model" : "default";
+        show_setting(setting.name, value, source);
     }
+    if (model->arguments->command == CLI_RUN) show_request_settings(model->arguments);
 }
 
 // ---- opening and closing -----------------------------------------------------------------------

@@ -34,20 +34,9 @@ static const struct unit {
     const char *name;
     double bytes;
 } units[] = {
-    {"", 1},
-    {"b", 1},
-    {"k", 0x1p10},
-    {"m", 0x1p20},
-    {"g", 0x1p30},
-    {"t", 0x1p40},
-    {"kib", 0x1p10},
-    {"mib", 0x1p20},
-    {"gib", 0x1p30},
-    {"tib", 0x1p40},
-    {"kb", 1e3},
-    {"mb", 1e6},
-    {"gb", 1e9},
-    {"tb", 1e12},
+    {"", 1},       {"b", 1},        {"k", 0x1p10},   {"m", 0x1p20},   {"g", 0x1p30},
+    {"t", 0x1p40}, {"kib", 0x1p10}, {"mib", 0x1p20}, {"gib", 0x1p30}, {"tib", 0x1p40},
+    {"kb", 1e3},   {"mb", 1e6},     {"gb", 1e9},     {"tb", 1e12},
 };
 
 static const struct unit *unit_of(const char *text) {
@@ -93,7 +82,8 @@ const char *cli_number_bound(double value, char text[CLI_NUMBER_TEXT]) {
 static const char *scaled(double value, double step, const char *const *names, int count,
                           char text[CLI_NUMBER_TEXT]) {
     int i = 0;
-    while (value >= step && i + 1 < count) value /= step, i++;
+    while (value >= step && i + 1 < count)
+        value /= step, i++;
     int decimals = i == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
     snprintf(text, CLI_NUMBER_TEXT, "%.*f%s", decimals, value, names[i]);
     return text;

@@ -2,6 +2,7 @@
 #include "cli_output.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,12 +11,13 @@
 #include "platform/terminal.h"
 
 #define PROGRESS_INTERVAL_NS UINT64_C(100000000)
+enum { COLUMNS_LEAST = 20 }; // narrower than that, breaking lines does not help
 
 // A program has one set of standard streams, so their state is the program's.
 static struct {
     bool colour, quiet;
-    int error;           // errno of the first failed write to standard output
-    char last;           // byte written to standard output; 0: none yet
+    int error; // errno of the first failed write to standard output
+    char last; // byte written to standard output; 0: none yet
     bool progress_shown;
     uint64_t progress_ns;
 } state;
@@ -64,15 +66,17 @@ static size_t character(const unsigned char *text, size_t size) {
     static const struct {
         unsigned char low, high, length;
         unsigned char second_low, second_high;
-    } forms[] = {{0x20, 0x7e, 1, 0, 0},       {0xc2, 0xc2, 2, 0xa0, 0xbf}, {0xc3, 0xdf, 2, 0x80, 0xbf},
-                 {0xe0, 0xe0, 3, 0xa0, 0xbf}, {0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f},
-                 {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf}, {0xf1, 0xf3, 4, 0x80, 0xbf},
-                 {0xf4, 0xf4, 4, 0x80, 0x8f}};
+    } forms[] = {{0x20, 0x7e, 1, 0, 0},       {0xc2, 0xc2, 2, 0xa0, 0xbf},
+                 {0xc3, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf},
+                 {0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f},
+                 {0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
+                 {0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (text[0] < forms[i].low || text[0] > forms[i].high) continue;
         size_t length = forms[i].length;
         if (length > size) return 0;
-        if (length > 1 && (text[1] < forms[i].second_low || text[1] > forms[i].second_high)) return 0;
+        if (length > 1 && (text[1] < forms[i].second_low || text[1] > forms[i].second_high))
+            return 0;
         for (size_t j = 2; j < length; j++) {
             if (text[j] < 0x80 || text[j] > 0xbf) return 0;
         }
@@ -110,11 +114,37 @@ int cli_output_finish(int status) {
 }
 
 // ---- standard error ----------------------------------------------------------------------------
+// Breaks a line that is wider than the terminal between words. A character counts as one column.
+static void print_wrapped(const char *text, size_t width) {
+    size_t column = 0;
+    while (*text) {
+        size_t length = 1 + strcspn(text + 1, " "), columns = 0; // a word and the blanks before it
+        for (size_t i = 0; i < length; i++)
+            columns += (text[i] & 0xc0) != 0x80;
+        if (column > 0 && column + columns > width) {
+            fprintf(stderr, "\n   %s%.*s", text[0] == ' ' ? "" : " ", (int)length, text);
+            column = 3 + columns;
+        } else {
+            fprintf(stderr, "%.*s", (int)length, text);
+            column += columns;
+        }
+        text += length;
+    }
+}
+
 static void say(const char *colour, const char *before, const char *format, va_list list) {
+    char text[2048]; // the library's errors have half of that
+    int length = snprintf(text, sizeof text, "%s", before);
+    vsnprintf(text + length, sizeof text - (size_t)length, format, list);
     cli_output_progress_end();
-    fprintf(stderr, "%s%s", state.colour ? colour : "", before);
-    vfprintf(stderr, format, list);
-    fprintf(stderr, "%s\n", state.colour ? "\033[0m" : "");
+    if (state.colour) fputs(colour, stderr);
+    uint32_t width = terminal_width(TERMINAL_ERROR);
+    if (width >= COLUMNS_LEAST) {
+        print_wrapped(text, width);
+    } else {
+        fputs(text, stderr);
+    }
+    fputs(state.colour ? "\033[0m\n" : "\n", stderr);
 }
 
 void cli_output_note(const char *format, ...) {
@@ -139,11 +169,15 @@ void cli_output_error(const char *format, ...) {
     va_end(list);
 }
 
-void cli_output_usage_error(const char *command, const char *format, va_list list) {
+int cli_output_usage(const char *command, const char *format, ...) {
     char before[64];
     snprintf(before, sizeof before, "locum %s: ", command);
+    va_list list;
+    va_start(list, format);
     say("\033[31m", before, format, list);
+    va_end(list);
     fprintf(stderr, "Try: locum help %s\n", command);
+    return CLI_EXIT_USAGE;
 }
 
 void cli_output_part(void) {

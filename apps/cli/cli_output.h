@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the standard streams: the result on standard output, everything else on standard error;
-//            colour, the progress line, and what happens when a stream goes away.
+// Owns:      the standard streams: the result on standard output, everything else on standard
+//            error; colour, the progress line, and what happens when a stream goes away.
 // Called by: every command.
 // Threads:   one.
 // Errors:    a failed write to standard output is remembered; cli_output_finish turns it into the
@@ -10,7 +10,6 @@
 #ifndef CLI_CLI_OUTPUT_H
 #define CLI_CLI_OUTPUT_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,12 +38,13 @@ bool cli_output_broken(void);
 int cli_output_finish(int status);
 
 // ---- standard error ----------------------------------------------------------------------------
-// A note is calm (dim) and absent with --quiet.
+// A note is calm (dim) and absent with --quiet. On a terminal, lines are broken between words.
 void cli_output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_output_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_output_usage_error(const char *command, const char *format, va_list list)
-    __attribute__((format(printf, 2, 0)));
+// The same, with where to read on. Returns CLI_EXIT_USAGE.
+int cli_output_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 // Sets what follows on standard error apart from an answer on the same terminal.
 void cli_output_part(void);
 

@@ -70,26 +70,24 @@ static bool on_event(void *user, const locum_event *event) {
 }
 
 // ---- the prompt --------------------------------------------------------------------------------
-static int usage_error(const char *text) {
-    cli_output_error("%s\nTry: locum help run", text);
-    return CLI_EXIT_USAGE;
-}
-
 // What can be said without looking at any file.
 static int check_usage(const struct cli_arguments *arguments) {
     const struct cli_value *flags = arguments->flags;
     bool dash = arguments->operand_count == 2;
     if (flags[CLI_SYSTEM].given) {
-        return usage_error("--system needs a chat template, and this version applies none; "
-                           "write the text into the prompt");
+        return cli_output_usage("run", "--system needs a chat template, and this version applies "
+                                       "none; write the text into the prompt");
     }
     if (dash && strcmp(arguments->operands[1], "-") != 0) {
-        return usage_error("after MODEL only - can stand; a prompt is given with -p");
+        return cli_output_usage("run", "after MODEL only - can stand; a prompt is given with -p");
     }
-    int sources = flags[CLI_PROMPT].given + flags[CLI_FILE].given + dash;
-    if (sources > 1) return usage_error("there is more than one prompt: give one of -p, -f and -");
-    if (sources == 0 && terminal_is(TERMINAL_IN)) {
-        return usage_error("there is no prompt: give -p TEXT, -f FILE, or - and type it");
+    bool given = flags[CLI_PROMPT].given || flags[CLI_FILE].given;
+    if (given && dash) {
+        return cli_output_usage("run", "there are two prompts: - and -p or -f exclude each other");
+    }
+    if (!given && !dash && terminal_is(TERMINAL_IN)) {
+        return cli_output_usage("run",
+                                "there is no prompt: give -p TEXT, -f FILE, or - to type it");
     }
     return CLI_EXIT_OK;
 }
@@ -123,7 +121,7 @@ static int tokenize(struct run *run) {
                                 room, &run->id_count, &error);
     }
     if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
-    return run->id_count > 0 ? CLI_EXIT_OK : usage_error("the prompt is empty");
+    return run->id_count > 0 ? CLI_EXIT_OK : cli_output_usage("run", "the prompt is empty");
 }
 
 // ---- the request -------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ static json_t *hit_rate_json(uint64_t hits, uint64_t misses) {
 
 static json_t *ids_json(const struct cli_stats_run *run) {
     json_t *ids = json_array();
-    for (size_t i = 0; i < run->id_count; i++) json_array_append_new(ids, json_integer(run->ids[i]));
+    for (size_t i = 0; i < run->id_count; i++)
+        json_array_append_new(ids, json_integer(run->ids[i]));
     return ids;
 }
 

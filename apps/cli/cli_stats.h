@@ -24,7 +24,8 @@ struct cli_stats_run {
     size_t text_size;
 };
 
-// Before the run, so that a path that cannot be written is found out first. path NULL: *out is NULL.
+// Before the run, so that a path that cannot be written is found out first. Without a path *out is
+// NULL.
 int cli_stats_open(const char *path, struct file_write **out);
 int cli_stats_write(struct file_write *writer, const struct cli_stats_run *run); // ends the writer
 

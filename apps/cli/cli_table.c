@@ -15,8 +15,7 @@
 static const char *const sizes[] = {"auto", "all", NULL};
 static const char *const ways[] = {"auto", "direct", "buffered", NULL};
 static const char *const kv_types[] = {"f16", "f32", NULL};
-static const char *const tiers[] = {"auto",   "ref",        "avx2", "avxvnni",
-                                    "avx512", "avx512vnni", NULL};
+static const char *const tiers[] = {"auto", "ref", "avx2", "avxvnni", "avx512", "avx512vnni", NULL};
 
 #define U32_MOST 4294967294.0
 #define I32_MOST 2147483647.0
@@ -39,7 +38,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_TOP_K] = {"top-k", 0, CLI_INTEGER, RUN, "N", -1, I32_MOST, NULL,
                    "keep the N likeliest tokens (the model's own, else 40); 0 or -1: all"},
     [CLI_TOP_P] = {"top-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
-                   "keep the likeliest tokens that add up to X (the model's own, else 0.95); 1: all"},
+                   "keep the likeliest tokens that together have X (the model's own, else 0.95); "
+                   "1: all"},
     [CLI_MIN_P] = {"min-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
                    "drop tokens below X times the likeliest (the model's own, else 0.05); 0: none"},
     [CLI_SEED] = {"seed", 0, CLI_INTEGER, RUN | BENCH, "N", 0, 18446744073709551615.0, NULL,
@@ -109,33 +109,39 @@ static const char *const inspect_notes[] = {
     "Also for files that `locum run` cannot run: it says why. The flags about memory change the "
     "plan only; nothing is loaded.",
     NULL};
-static const char *const inspect_examples[] = {
-    "locum inspect model.gguf", "what it is, and what it takes to run it",
-    "locum inspect model.gguf --memory 8G -c 16384", "the plan for that budget and context",
-    "locum inspect model.gguf --json --tensors", "everything, for programs",
-    NULL};
+static const char *const inspect_examples[] = {"locum inspect model.gguf",
+                                               "what it is, and what it takes to run it",
+                                               "locum inspect model.gguf --memory 8G -c 16384",
+                                               "the plan for that budget and context",
+                                               "locum inspect model.gguf --json --tensors",
+                                               "everything, for programs",
+                                               NULL};
 static const char *const tokenize_notes[] = {
     "Without TEXT, or with -, the text is read from standard input. Works on files that hold a "
     "vocabulary and no tensors.",
     NULL};
-static const char *const tokenize_examples[] = {
-    "locum tokenize model.gguf 'Hello, world'", "a line for each token: id and text",
-    "locum tokenize model.gguf --ids - < book.txt", "the ids, on one line",
-    "locum tokenize model.gguf --special '<|im_end|>'", "the single id of a special token",
-    NULL};
+static const char *const tokenize_examples[] = {"locum tokenize model.gguf 'Hello, world'",
+                                                "a line for each token: id and text",
+                                                "locum tokenize model.gguf --ids - < book.txt",
+                                                "the ids, on one line",
+                                                "locum tokenize model.gguf --special '<|im_end|>'",
+                                                "the single id of a special token",
+                                                NULL};
 static const char *const bench_notes[] = {
     "Each repetition reads a fresh prompt of random tokens and generates, greedily and past the "
     "end of the answer. The first begins with empty slots.",
     NULL};
 static const char *const bench_examples[] = {
-    "locum bench model.gguf --memory 6G", "256 tokens of prompt, 64 of answer, three times",
-    "locum bench model.gguf --prompt-tokens 2000 -n 500 -r 5", "longer, five times",
-    "locum bench model.gguf --json > bench.json", "for programs",
+    "locum bench model.gguf --memory 6G",
+    "256 tokens of prompt, 64 of answer, three times",
+    "locum bench model.gguf --prompt-tokens 2000 -n 500 -r 5",
+    "longer, five times",
+    "locum bench model.gguf --json > bench.json",
+    "for programs",
     NULL};
 static const char *const version_examples[] = {"locum version", "name and version", NULL};
-static const char *const help_examples[] = {
-    "locum help run", "one command", "locum help --json",
-    "all commands and flags, for programs", NULL};
+static const char *const help_examples[] = {"locum help run", "one command", "locum help --json",
+                                            "all commands and flags, for programs", NULL};
 static const char *const none[] = {NULL};
 
 const struct cli_command cli_command_table[CLI_COMMANDS] = {

@@ -19,9 +19,8 @@ static int read_text(const struct cli_arguments *arguments, struct cli_input *ou
         return CLI_EXIT_OK;
     }
     if (!text && terminal_is(TERMINAL_IN)) {
-        cli_output_error("there is no text: give it behind MODEL, or - and type it\n"
-                         "Try: locum help tokenize");
-        return CLI_EXIT_USAGE;
+        return cli_output_usage("tokenize",
+                                "there is no text: give it after MODEL, or - to type it");
     }
     return cli_input_read(NULL, out);
 }
@@ -37,7 +36,8 @@ static void print_lines(const locum_tokenizer *tokenizer, const locum_token *ids
 }
 
 static void print_ids(const locum_token *ids, size_t count) {
-    for (size_t i = 0; i < count; i++) cli_output_print(i ? " %d" : "%d", ids[i]);
+    for (size_t i = 0; i < count; i++)
+        cli_output_print(i ? " %d" : "%d", ids[i]);
     cli_output_print("\n");
 }
 
@@ -69,8 +69,8 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
     locum_error error = {LOCUM_E_OUT_OF_MEMORY, "no memory for the ids"};
     locum_status status = LOCUM_E_OUT_OF_MEMORY;
     if (ids) {
-        status = locum_tokenize(tokenizer, input->text, input->size, how, ids, room, &count,
-                                &error);
+        status =
+            locum_tokenize(tokenizer, input->text, input->size, how, ids, room, &count, &error);
     }
     int result = CLI_EXIT_OK;
     if (status != LOCUM_OK) {
@@ -87,10 +87,6 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
 }
 
 int cli_tokenize(const struct cli_arguments *arguments) {
-    if (arguments->flags[CLI_JSON].given && arguments->flags[CLI_IDS].given) {
-        cli_output_error("--json and --ids: give one of them\nTry: locum help tokenize");
-        return CLI_EXIT_USAGE;
-    }
     struct cli_model model;
     struct cli_input input = {0};
     locum_tokenizer *tokenizer = NULL;
