@@ -14,7 +14,7 @@
 //     slot      rank of the expert in the router's order, 0 the strongest
 //     expert
 //     weight    as it multiplies the expert's output
-//     residency 0 read from storage, 1 in memory before the layer began
+//     residency 0 read from storage for this step, 1 in memory
 //     expert_bytes  bytes charged to this row: an expert read for several tokens of a step is charged once
 #ifndef ENGINE_ENGINE_TRACE_H
 #define ENGINE_ENGINE_TRACE_H

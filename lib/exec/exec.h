@@ -20,8 +20,8 @@
 
 #include <stdatomic.h>
 
-// The routing of one token in one layer, as it was decided. resident[i]: the expert was in memory before
-// the layer began.
+// The routing of one token in one layer, as it was decided. resident[i]: the expert did not have to be
+// read for this step. Called when the layer's experts have been computed; not for a step that fails there.
 typedef void (*exec_trace_fn)(void *user, uint32_t layer, uint32_t token, uint32_t used,
                               const uint32_t *ids, const float *weights, const uint32_t *rank,
                               const bool *resident);

@@ -69,9 +69,8 @@ static void trace(struct exec *exec, const struct plan_experts *set) {
     if (!exec->config.trace) return;
     for (uint32_t i = 0; i < exec->rows; i++) {
         const uint32_t *ids = moe->ids + (size_t)i * set->used;
-        for (uint32_t j = 0; j < set->used; j++) {
-            moe->resident[j] = store_resident(exec->config.store, set->layer, ids[j]);
-        }
+        for (uint32_t j = 0; j < set->used; j++)
+            moe->resident[j] = moe->hit[ids[j]];
         exec->config.trace(exec->config.trace_user, set->layer, i, set->used, ids,
                            moe->weights + (size_t)i * set->used, moe->rank + (size_t)i * set->used,
                            moe->resident);
@@ -83,7 +82,6 @@ static void begin(struct exec *exec, const struct plan_experts *set) {
     moe->ready_count = moe->taken = 0;
     moe->arrival = exec->rows <= EXEC_ARRIVAL_TOKENS;
     sort_by_expert(exec, set);
-    trace(exec, set);
     locum_error error;
     locum_status status =
         store_begin(exec->config.store, set->layer, moe->distinct, moe->distinct_count,
@@ -120,6 +118,7 @@ static void take_ready(struct exec *exec) {
         }
         if (!got) return;
         uint32_t e = ready->expert.id;
+        moe->hit[e] = ready->expert.hit;
         ready->entries = moe->entries + moe->first[e];
         ready->count = moe->first[e + 1] - moe->first[e];
         ready->row = moe->rows;
@@ -310,6 +309,8 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
         going = exec_team_sync(team) && rounds(exec, worker, op, set);
     }
     if (going && exec->moe.arrival) add_arrived(exec, op, set);
-    if (worker == 0) store_end(exec->config.store); // also after an error: releases what is held
+    if (worker > 0) return going;
+    if (going) trace(exec, set);
+    store_end(exec->config.store); // also after an error: releases what is held
     return going;
 }

@@ -45,7 +45,8 @@ struct exec_moe {
     uint32_t *distinct;         // [experts]: the routed ones in ascending id
     uint32_t distinct_count;
     uint32_t taken;           // of them, so far
-    bool *resident;           // [experts], for the trace
+    bool *hit;                // [experts]: of the computed ones, those that were in memory
+    bool *resident;           // [used]: what the trace is told of one token
     struct exec_ready *ready; // [experts]
     uint32_t ready_count;
     uint32_t rows; // of the ready ones together

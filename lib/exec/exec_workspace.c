@@ -78,7 +78,8 @@ static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers
     moe->columns = take(cursor, choices, sizeof *moe->columns);
     moe->first = take(cursor, experts + 1, sizeof *moe->first);
     moe->distinct = take(cursor, experts, sizeof *moe->distinct);
-    moe->resident = take(cursor, experts, sizeof *moe->resident);
+    moe->hit = take(cursor, experts, sizeof *moe->hit);
+    moe->resident = take(cursor, used, sizeof *moe->resident);
     moe->ready = take(cursor, experts, sizeof *moe->ready);
     moe->h = take(cursor, moe->rows_max * 2 * width, sizeof *moe->h);
     moe->y = take(cursor, moe->rows_max * inputs, sizeof *moe->y);
