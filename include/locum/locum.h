@@ -166,7 +166,8 @@ typedef struct locum_memory_plan {
     bool streaming;       // experts are read on demand: not all of them fit
 } locum_memory_plan;
 
-// LOCUM_E_BUDGET (with *out filled) when the budget is below the floor: the text has the arithmetic.
+// LOCUM_E_BUDGET when the budget is below the floor: the text has the arithmetic, and *out is filled with
+// what the floor is made of.
 LOCUM_API locum_status locum_file_plan(const locum_file *file, const locum_options *options,
                                        locum_memory_plan *out, locum_error *error);
 

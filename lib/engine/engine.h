@@ -15,6 +15,7 @@
 
 struct engine;
 struct engine_session;
+struct file_methods; // platform/file.h
 
 struct engine_methods {
     void (*close)(struct engine *engine);
@@ -36,7 +37,9 @@ struct engine {
     const struct engine_methods *methods;
 };
 
+// methods: how weights and experts are read, NULL for the system's; tests put their own here.
 locum_status engine_native_open(const locum_file *file, const locum_options *options,
-                                struct engine **out, locum_error *error);
+                                const struct file_methods *methods, struct engine **out,
+                                locum_error *error);
 
 #endif

@@ -84,7 +84,7 @@ locum_status locum_model_open(const locum_file *file, const locum_options *optio
     locum_options ours;
     STATUS_TRY(read_options(options, &ours, error));
     struct engine *engine;
-    STATUS_TRY(engine_native_open(file, &ours, &engine, error));
+    STATUS_TRY(engine_native_open(file, &ours, NULL, &engine, error));
     return wrap(engine, out, error);
 }
 
@@ -164,7 +164,10 @@ locum_status locum_generate(locum_session *session, const locum_request *request
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_generate: an argument is NULL");
     locum_request ours;
     locum_request_init(&ours);
+    if (stats) *stats = (locum_stats){0};
     STATUS_TRY(engine_options_read(&ours, sizeof ours, request, "locum_request", error));
+    if (ours.logits > LOCUM_LOGITS_ALL)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_request: logits is %d", ours.logits);
     struct engine *engine = session->model->engine;
     locum_finish ended = LOCUM_FINISH_END;
     locum_status status = engine->methods->generate(engine, session->session, &ours,

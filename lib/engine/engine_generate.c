@@ -56,7 +56,7 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
     struct answer *a = user;
     uint32_t vocabulary = a->native->layout.model.plan.vocabulary;
     a->stats.logits_hash = hash_row(a->stats.logits_hash, logits, vocabulary);
-    if (a->request->logits != LOCUM_LOGITS_NONE) {
+    if (a->request->logits != LOCUM_LOGITS_NONE && !a->stopped) {
         locum_event event = {.kind = LOCUM_EVENT_LOGITS,
                              .position = a->first + index,
                              .logits = logits,

@@ -106,6 +106,9 @@ static locum_status make(const struct locum_file *file, const locum_options *opt
     STATUS_TRY(exec_kv_layout_make(&out->model.plan, options->kv_type == LOCUM_KV_F32, &out->arena,
                                    &out->kv, error));
     STATUS_TRY(list_experts(out, error));
+    // Counted here: what an engine adds to the arena must not make its plan another one than
+    // locum_file_plan gave.
+    out->table_bytes = out->arena.bytes;
     out->header_bytes = gguf_file_memory(file->gguf) + file->arena.bytes;
     return LOCUM_OK;
 }
@@ -134,6 +137,6 @@ struct store_config engine_layout_store(const struct engine_layout *layout) {
 }
 
 uint64_t engine_layout_fixed(const struct engine_layout *layout, uint32_t context) {
-    return layout->arena.bytes + layout->header_bytes + exec_team_bytes(layout->threads) +
+    return layout->table_bytes + layout->header_bytes + exec_team_bytes(layout->threads) +
            sampler_bytes(layout->model.plan.vocabulary) + session_bytes(context) + FIXED_REST;
 }

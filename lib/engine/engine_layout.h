@@ -25,6 +25,7 @@ struct engine_layout {
     struct exec_kv_layout kv;
     struct store_layer *layers;        // [model.plan.layers]
     const struct tokenizer *tokenizer; // NULL: the file has no vocabulary (ids only)
+    uint64_t table_bytes;              // of the arena when it was complete
     uint64_t header_bytes;             // of the file's directory, held while loading
     uint32_t threads, cpus;
     enum kernels_tier tier;

@@ -85,24 +85,24 @@ static locum_status choose_budget(const locum_options *options, uint64_t all,
     return LOCUM_OK;
 }
 
+// Up to what the model was trained for, or to what was asked for if that is more; 0: none fits.
 static uint32_t largest_context(const struct engine_layout *layout, const locum_memory_plan *plan,
                                 uint64_t scratch) {
     uint64_t rest = plan->dense + scratch + plan->slots_floor;
-    uint32_t trained = layout->model.params.context, step = EXEC_KV_PAGE_POSITIONS, best = 0;
-    for (uint32_t low = 1, high = (trained + step - 1) / step; low <= high;) { // in pages
-        uint32_t middle = low + (high - low) / 2, context = middle * step;
-        if (rest + kv_of(layout, context) + engine_layout_fixed(layout, context) <= plan->budget) {
-            best = context < trained ? context : trained;
-            low = middle + 1;
+    uint32_t trained = layout->model.params.context, fits = 0;
+    uint32_t high = plan->context > trained ? plan->context : trained;
+    while (fits < high) {
+        uint32_t middle = high - (high - fits) / 2; // above fits
+        if (rest + kv_of(layout, middle) + engine_layout_fixed(layout, middle) <= plan->budget) {
+            fits = middle;
         } else {
             high = middle - 1;
         }
     }
-    return best;
+    return fits;
 }
 
-static locum_status refuse(const char *name, const locum_memory_plan *plan, uint64_t scratch,
-                           uint64_t fixed, locum_error *error) {
+static locum_status refuse(const char *name, const locum_memory_plan *plan, locum_error *error) {
     char budget[ENGINE_SIZE_TEXT], floor[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT],
         kv[ENGINE_SIZE_TEXT];
     char work[ENGINE_SIZE_TEXT], slots[ENGINE_SIZE_TEXT], rest[ENGINE_SIZE_TEXT], context[96];
@@ -112,15 +112,15 @@ static locum_status refuse(const char *name, const locum_memory_plan *plan, uint
     } else {
         snprintf(context, sizeof context, "no context fits");
     }
-    return status_fail(error, LOCUM_E_BUDGET,
-                       "%s: the budget of %s is below the floor of %s = dense weights %s + KV "
-                       "cache of %u tokens %s + "
-                       "scratch %s + slots %s + fixed %s; %s",
-                       name, engine_size_text(plan->budget, budget),
-                       engine_size_text(plan->floor, floor), engine_size_text(plan->dense, dense),
-                       plan->context, engine_size_text(plan->kv, kv),
-                       engine_size_text(scratch, work), engine_size_text(plan->slots_floor, slots),
-                       engine_size_text(fixed, rest), context);
+    return status_fail(
+        error, LOCUM_E_BUDGET,
+        "%s: the budget of %s is below the floor of %s = dense weights %s + KV "
+        "cache of %u tokens %s + "
+        "scratch %s + slots %s + fixed %s; %s",
+        name, engine_size_text(plan->budget, budget), engine_size_text(plan->floor, floor),
+        engine_size_text(plan->dense, dense), plan->context, engine_size_text(plan->kv, kv),
+        engine_size_text(plan->scratch, work), engine_size_text(plan->slots_floor, slots),
+        engine_size_text(plan->fixed, rest), context);
 }
 
 // ---- the plan -----------------------------------------------------------------------------------------
@@ -141,14 +141,28 @@ static locum_status check_chunk(const locum_options *options, locum_error *error
                        LIMIT_CHUNK);
 }
 
-// The largest chunk whose scratch stays below an eighth of what dense, KV and fixed leave.
+// The largest chunk whose scratch stays below an eighth of what dense, KV and fixed leave, or takes nothing
+// from the experts.
 static void choose_chunk(const struct engine_layout *layout, uint64_t left,
                          locum_memory_plan *out) {
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
         out->chunk = chunks[i];
         uint64_t scratch = scratch_of(layout, out->chunk);
+        if (scratch + out->experts_total <= left) return;
         if (scratch <= left / 8 && scratch + out->slots_floor <= left) return;
     }
+}
+
+// The least of everything; floor is its sum.
+static void set_floor(const struct engine_layout *layout, const locum_options *options,
+                      const struct slot_range *slots, locum_memory_plan *out) {
+    out->chunk = options->chunk ? options->chunk : CHUNK_MIN;
+    out->kv = kv_of(layout, out->context);
+    out->fixed = engine_layout_fixed(layout, out->context);
+    out->scratch = scratch_of(layout, out->chunk);
+    out->slots = out->slots_floor = slots->floor;
+    out->experts_total = slots->full;
+    out->floor = out->dense + out->kv + out->fixed + out->scratch + out->slots;
 }
 
 locum_status engine_memory_plan(const struct engine_layout *layout, const char *name,
@@ -159,27 +173,20 @@ locum_status engine_memory_plan(const struct engine_layout *layout, const char *
     STATUS_TRY(check_chunk(options, error));
     struct slot_range slots;
     STATUS_TRY(slots_of(layout, &slots, error));
-    uint64_t fixed = engine_layout_fixed(layout, out->context);
-    uint64_t least = scratch_of(layout, options->chunk ? options->chunk : CHUNK_MIN);
+    set_floor(layout, options, &slots, out);
+    uint64_t given = out->dense + out->kv + out->fixed;
     uint64_t most = scratch_of(layout, options->chunk ? options->chunk : chunks[0]);
-    out->kv = kv_of(layout, out->context);
-    out->slots_floor = slots.floor;
-    out->experts_total = slots.full;
-    out->floor = out->dense + out->kv + fixed + least + slots.floor;
     // Rule of thumb until use has been measured: slots for half of the experts answer most requests.
     uint64_t half = slots.full / 2 > slots.floor ? slots.full / 2 : slots.floor;
-    out->recommended = out->dense + out->kv + fixed + most + half;
-    STATUS_TRY(
-        choose_budget(options, out->dense + out->kv + fixed + most + slots.full, out, error));
-    out->context_max = largest_context(layout, out, least);
-    if (out->budget < out->floor) return refuse(name, out, least, fixed, error);
-    uint64_t left = out->budget - out->dense - out->kv - fixed;
-    out->chunk = options->chunk;
-    if (!out->chunk) choose_chunk(layout, left, out);
+    out->recommended = given + most + half;
+    STATUS_TRY(choose_budget(options, given + most + slots.full, out, error));
+    out->context_max = largest_context(layout, out, out->scratch);
+    if (out->budget < out->floor) return refuse(name, out, error);
+    uint64_t left = out->budget - given;
+    if (!options->chunk) choose_chunk(layout, left, out);
     out->scratch = scratch_of(layout, out->chunk);
     uint64_t rest = left - out->scratch;
     out->slots = rest < slots.full ? rest : slots.full;
-    out->fixed = fixed;
     out->streaming = out->slots < slots.full;
     *logit_rows = logit_rows_of(out->chunk);
     return LOCUM_OK;

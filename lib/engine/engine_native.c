@@ -91,7 +91,8 @@ static locum_status open_files(struct engine_native *n, const struct gguf_file *
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the list of files");
     for (uint32_t i = 0; i < count; i++) {
         const char *path = gguf_file_shard(gguf, i)->path;
-        STATUS_TRY(file_open(path, n->options.io != LOCUM_IO_BUFFERED, NULL, &n->files[i], error));
+        bool direct = n->options.io != LOCUM_IO_BUFFERED;
+        STATUS_TRY(file_open(path, direct, n->methods, &n->files[i], error));
         n->file_count = i + 1;
         const char *reason = file_buffered_reason(n->files[i]);
         if (!reason) continue;
@@ -251,13 +252,15 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
 }
 
 locum_status engine_native_open(const locum_file *file, const locum_options *options,
-                                struct engine **out, locum_error *error) {
+                                const struct file_methods *methods, struct engine **out,
+                                locum_error *error) {
     uint64_t start = clock_now_ns();
     struct engine_native *n = heap_resize(NULL, sizeof *n);
     if (!n) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the model");
     memset(n, 0, sizeof *n);
     n->base.methods = &native_methods;
     n->options = *options;
+    n->methods = methods;
     n->log = (struct log_sink){options->log, options->user};
     locum_status status = engine_layout_make(file, options, &n->layout, error);
     if (status != LOCUM_OK) {

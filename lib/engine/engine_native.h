@@ -28,6 +28,7 @@ struct engine_native {
     uint32_t logit_rows;
     struct log_sink log;
     struct locum_tokenizer tokenizer;
+    const struct file_methods *methods;
     struct platform_file **files; // of the shards
     uint32_t file_count;
     struct kernels_table kernels;

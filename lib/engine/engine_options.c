@@ -6,13 +6,18 @@
 #include <math.h>
 #include <string.h>
 
+// No later version has a structure as large as this: what claims more was never initialised, and is not
+// read to find out.
+enum { SIZE_MOST = 4096 };
+
 locum_status engine_options_read(void *ours, uint32_t bytes, const void *theirs, const char *name,
                                  locum_error *error) {
     uint32_t size;
     memcpy(&size, theirs, sizeof size);
-    if (size < sizeof size) {
+    if (size < sizeof size || size > SIZE_MOST) {
         return status_fail(error, LOCUM_E_ARGUMENT,
-                           "%s: struct_size is not set; call %s_init first", name, name);
+                           "%s: struct_size is %u: it was not set; call %s_init first", name, size,
+                           name);
     }
     const uint8_t *raw = theirs;
     for (uint32_t i = bytes; i < size; i++) {
