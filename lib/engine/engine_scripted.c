@@ -4,7 +4,7 @@
 #include "engine/engine_scripted.h"
 
 #include "base/arena.h"
-#include "engine/engine_options.h"
+#include "token/detokenizer.h"
 
 #include <string.h>
 
@@ -13,12 +13,14 @@ enum { CONTEXT_DEFAULT = 4096 };
 struct scripted {
     struct engine base;
     struct arena arena;
-    const char **answers;
+    struct slice *answers;
     uint32_t count, piece, context, next;
+    char *piece_text; // room for the text of one piece
 };
 
+// A session of this engine remembers nothing.
 struct engine_session {
-    uint32_t turns;
+    char unused;
 };
 
 static void scripted_close(struct engine *base) {
@@ -51,7 +53,6 @@ static locum_status scripted_session_open(struct engine *base, struct engine_ses
     (void)base;
     struct engine_session *session = heap_resize(NULL, sizeof *session);
     if (!session) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for a session");
-    *session = (struct engine_session){0};
     *out = session;
     return LOCUM_OK;
 }
@@ -62,59 +63,84 @@ static void scripted_session_close(struct engine *base, struct engine_session *s
 }
 
 static void scripted_session_reset(struct engine *base, struct engine_session *session) {
-    (void)base;
-    session->turns = 0;
+    (void)base, (void)session;
 }
 
-// One piece: its bytes as tokens, then as text. true: the host wants to stop.
-static bool emit_piece(const locum_request *request, const char *text, size_t size,
-                       uint32_t position) {
-    if (!request->event) return false;
-    for (size_t i = 0; i < size; i++) {
-        locum_event token = {.kind = LOCUM_EVENT_TOKEN,
-                             .token = (unsigned char)text[i],
-                             .position = position + (uint32_t)i};
-        if (request->event(request->user, &token)) return true;
+struct answer {
+    struct scripted *scripted;
+    const locum_request *request;
+    struct detokenizer text;
+    uint32_t position; // of the next token
+    uint32_t generated;
+    bool stopped; // by the host's callback
+};
+
+static void emit(struct answer *a, const locum_event *event) {
+    if (a->request->event && a->request->event(a->request->user, event)) a->stopped = true;
+}
+
+static void emit_text(struct answer *a, size_t size) {
+    if (size == 0 || a->stopped) return;
+    locum_event event = {
+        .kind = LOCUM_EVENT_TEXT, .text = a->scripted->piece_text, .text_size = size};
+    emit(a, &event);
+}
+
+// One piece: its bytes as tokens, then the text that they make complete.
+static void emit_piece(struct answer *a, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size && !a->stopped; i++) {
+        locum_event event = {
+            .kind = LOCUM_EVENT_TOKEN, .token = (unsigned char)bytes[i], .position = a->position++};
+        a->generated++;
+        emit(a, &event);
     }
-    locum_event event = {.kind = LOCUM_EVENT_TEXT, .text = text, .text_size = size};
-    return request->event(request->user, &event);
+    if (a->stopped) return;
+    emit_text(a,
+              detokenizer_push_bytes(&a->text, slice_make(bytes, size), a->scripted->piece_text));
+}
+
+static locum_status emit_answer(struct answer *a, const char *bytes, size_t size,
+                                const atomic_bool *cancel, locum_error *error) {
+    for (size_t done = 0; done < size && !a->stopped;) {
+        if (atomic_load(cancel))
+            return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
+        size_t piece = size - done < a->scripted->piece ? size - done : a->scripted->piece;
+        emit_piece(a, bytes + done, piece);
+        done += piece;
+    }
+    if (!a->stopped) emit_text(a, detokenizer_flush(&a->text, a->scripted->piece_text));
+    return LOCUM_OK;
 }
 
 static locum_status scripted_generate(struct engine *base, struct engine_session *session,
                                       const locum_request *request, const atomic_bool *cancel,
                                       locum_finish *finish, locum_stats *stats,
                                       locum_error *error) {
+    (void)session;
     struct scripted *s = (struct scripted *)base;
     if (request->prompt_count > s->context) {
         return status_fail(error, LOCUM_E_CONTEXT,
                            "the prompt has %zu tokens, the context holds %u", request->prompt_count,
                            s->context);
     }
-    const char *answer = s->answers[s->next];
+    struct slice answer = s->answers[s->next];
     s->next = (s->next + 1) % s->count;
-    session->turns++;
-    size_t size = strlen(answer), room = s->context - request->prompt_count;
+    size_t room = s->context - request->prompt_count;
     if (room > request->predict) room = request->predict;
-    size_t most = size < room ? size : room;
-    *finish = most < size ? LOCUM_FINISH_LENGTH : LOCUM_FINISH_END;
-    size_t done = 0;
-    while (done < most) {
-        if (atomic_load(cancel))
-            return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
-        size_t piece = most - done < s->piece ? most - done : s->piece;
-        bool stop =
-            emit_piece(request, answer + done, piece, (uint32_t)(request->prompt_count + done));
-        done += piece;
-        if (!stop) continue;
-        *finish = LOCUM_FINISH_STOPPED;
-        break;
-    }
+    size_t size = answer.size < room ? answer.size : room;
+    struct answer a = {
+        .scripted = s, .request = request, .position = (uint32_t)request->prompt_count};
+    detokenizer_init(&a.text, NULL, 0);
+    locum_status status = emit_answer(&a, answer.data, size, cancel, error);
+    *finish = a.stopped            ? LOCUM_FINISH_STOPPED
+              : size < answer.size ? LOCUM_FINISH_LENGTH
+                                   : LOCUM_FINISH_END;
     if (stats) {
         *stats = (locum_stats){.prompt_tokens = request->prompt_count,
                                .computed_tokens = request->prompt_count,
-                               .generated_tokens = done};
+                               .generated_tokens = a.generated};
     }
-    return LOCUM_OK;
+    return status;
 }
 
 static const struct engine_methods scripted_methods = {
@@ -129,15 +155,24 @@ static const struct engine_methods scripted_methods = {
     .generate = scripted_generate,
 };
 
+static locum_status no_memory(locum_error *error) {
+    return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
+}
+
 static locum_status copy_answers(struct scripted *s, const locum_script *script,
                                  locum_error *error) {
+    size_t longest = 0;
     s->answers = arena_array(&s->arena, script->answer_count, sizeof *s->answers);
     for (uint32_t i = 0; s->answers && i < script->answer_count; i++) {
-        s->answers[i] = arena_copy_text(&s->arena, script->answers[i], strlen(script->answers[i]));
-        if (!s->answers[i]) s->answers = NULL;
+        size_t size = strlen(script->answers[i]);
+        const char *copy = arena_copy_text(&s->arena, script->answers[i], size);
+        if (!copy) return no_memory(error);
+        s->answers[i] = slice_make(copy, size);
+        if (size > longest) longest = size;
     }
-    return s->answers ? LOCUM_OK
-                      : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
+    size_t piece = longest < s->piece ? longest : s->piece;
+    s->piece_text = arena_alloc(&s->arena, detokenizer_bytes_max(piece));
+    return s->answers && s->piece_text ? LOCUM_OK : no_memory(error);
 }
 
 locum_status engine_scripted_open(const locum_script *script, struct engine **out,
@@ -146,8 +181,12 @@ locum_status engine_scripted_open(const locum_script *script, struct engine **ou
         return status_fail(error, LOCUM_E_ARGUMENT,
                            "locum_script: answers and piece_bytes must be given");
     }
+    for (uint32_t i = 0; i < script->answer_count; i++) {
+        if (!script->answers[i])
+            return status_fail(error, LOCUM_E_ARGUMENT, "locum_script: answer %u is NULL", i);
+    }
     struct scripted *s = heap_resize(NULL, sizeof *s);
-    if (!s) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the script");
+    if (!s) return no_memory(error);
     *s = (struct scripted){.base = {&scripted_methods},
                            .count = script->answer_count,
                            .piece = script->piece_bytes,

@@ -11,9 +11,13 @@ void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *t
         .tokenizer = tokenizer, .flags = flags, .at_start = flags & DETOKENIZER_START};
 }
 
-size_t detokenizer_push_max(const struct tokenizer *tokenizer) {
+size_t detokenizer_bytes_max(size_t bytes) {
     // At worst every byte, and each one held back, is replaced.
-    return (tokenizer_longest(tokenizer) + UTF8_SIZE_MAX) * REPLACEMENT_SIZE;
+    return (bytes + UTF8_SIZE_MAX) * REPLACEMENT_SIZE;
+}
+
+size_t detokenizer_push_max(const struct tokenizer *tokenizer) {
+    return detokenizer_bytes_max(tokenizer_longest(tokenizer));
 }
 
 static size_t put_replacement(char *text) {
@@ -38,6 +42,14 @@ static size_t push_byte(struct detokenizer *detokenizer, char byte, char *text) 
         }
         detokenizer->pending -= step.size;
         memmove(detokenizer->bytes, detokenizer->bytes + step.size, detokenizer->pending);
+    }
+    return size;
+}
+
+size_t detokenizer_push_bytes(struct detokenizer *detokenizer, struct slice bytes, char *text) {
+    size_t size = 0;
+    for (size_t i = 0; i < bytes.size; i++) {
+        size += push_byte(detokenizer, bytes.data[i], text + size);
     }
     return size;
 }
@@ -67,9 +79,5 @@ size_t detokenizer_push(struct detokenizer *detokenizer, locum_token id, char *t
         bytes = slice_from(bytes, 1);
     }
     detokenizer->at_start = starts ? (detokenizer->flags & DETOKENIZER_START) != 0 : false;
-    size_t size = 0;
-    for (size_t i = 0; i < bytes.size; i++) {
-        size += push_byte(detokenizer, bytes.data[i], text + size);
-    }
-    return size;
+    return detokenizer_push_bytes(detokenizer, bytes, text);
 }

@@ -37,6 +37,10 @@ size_t detokenizer_push_max(const struct tokenizer *tokenizer);
 // Writes the text that is complete now to `text` (room for detokenizer_push_max) and gives its size.
 // An id outside the vocabulary gives U+FFFD.
 size_t detokenizer_push(struct detokenizer *detokenizer, locum_token id, char *text);
+// The same for bytes that come without a token; needs no tokenizer. Gives at most
+// detokenizer_bytes_max(bytes.size).
+size_t detokenizer_push_bytes(struct detokenizer *detokenizer, struct slice bytes, char *text);
+size_t detokenizer_bytes_max(size_t bytes);
 // The end: what is held back can't become complete and gives one U+FFFD.
 size_t detokenizer_flush(struct detokenizer *detokenizer, char *text);
 
