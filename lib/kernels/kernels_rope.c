@@ -12,8 +12,9 @@ static double correction(const struct kernels_rope *rope, double b) {
            (2.0 * kmath_log(rope->base));
 }
 
+// Not a number (a base of 1 has no logarithm to divide by) becomes low.
 static double clamp(double x, double low, double high) {
-    return x < low ? low : x > high ? high : x;
+    return !(x > low) ? low : x > high ? high : x;
 }
 
 // Between the limits of YaRN: 1 - ramp is the share of interpolated frequency.

@@ -130,6 +130,12 @@ uint32_t model_vector(struct model_builder *builder, enum model_need need, uint6
                    name, dtype_name(tensor->type));
         return PLAN_NONE;
     }
+    if (tensor && tensor->offset % sizeof(float)) {
+        model_fail(builder, LOCUM_E_UNSUPPORTED,
+                   "tensor '%s' begins at byte %llu; vectors must begin at a multiple of 4", name,
+                   (unsigned long long)tensor->offset);
+        return PLAN_NONE;
+    }
     return tensor ? bind(builder, tensor, size, 1) : PLAN_NONE;
 }
 

@@ -93,7 +93,7 @@ struct attention_buffers {
 };
 
 static void attend(struct model_builder *b, uint32_t layer, const struct attention_buffers *use,
-                   uint32_t window) {
+                   const struct model_attention *how) {
     const struct model_params *p = b->params;
     uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
     struct plan_cache cache = {heads_kv, p->head_size_k, p->head_size_v};
@@ -105,8 +105,8 @@ static void attend(struct model_builder *b, uint32_t layer, const struct attenti
     op.in = use->q, op.out = use->a;
     op.u.attention.cache = write.u.attention.cache;
     op.u.attention.heads = heads;
-    op.u.attention.window = window;
-    op.u.attention.scale = 1.0f / sqrtf((float)p->head_size_k);
+    op.u.attention.window = how->window;
+    op.u.attention.scale = 1.0f / sqrtf((float)how->scale_size);
     op.u.attention.softcap = p->softcap_attention;
     plan_add_op(&b->plan, op);
 }
@@ -129,7 +129,8 @@ void model_attention(struct model_builder *b, uint32_t layer, struct model_atten
     qk_norm(b, layer, how.qk_norm, "attn_k_norm", use.k, heads_kv);
     op_rope(b, layer, use.q, heads, how.rope);
     op_rope(b, layer, use.k, heads_kv, how.rope);
-    attend(b, layer, &use, how.window);
+    if (how.scale_size == 0) how.scale_size = p->head_size_k;
+    attend(b, layer, &use, &how);
     project(b, layer, "attn_output", use.a, b->t, a_width, width);
     if (how.post_norm) {
         uint32_t weight =
@@ -194,6 +195,10 @@ static void shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) 
 
 void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
     const struct model_params *p = b->params;
+    if (p->experts == 0) {
+        model_fail(b, LOCUM_E_FORMAT, "key '%s.expert_count' is missing", b->meta->architecture);
+        return;
+    }
     ffn_norm(b, layer);
     uint32_t router = model_matrix(b, MODEL_REQUIRED, p->embedding, p->experts,
                                    "blk.%u.ffn_gate_inp.weight", layer);

@@ -66,8 +66,9 @@ enum model_qk_norm { MODEL_QK_NORM_NONE, MODEL_QK_NORM_HEAD, MODEL_QK_NORM_ROW }
 struct model_attention {
     enum model_qk_norm qk_norm;
     uint32_t rope;   // table
-    uint32_t window; // 0: none
-    bool post_norm;  // post_attention_norm on the block's output
+    uint32_t window;     // 0: none
+    uint32_t scale_size; // scores are divided by its root; 0: the size of a head
+    bool post_norm;      // post_attention_norm on the block's output
 };
 void model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
 

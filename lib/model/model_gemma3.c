@@ -3,12 +3,31 @@
 // gemma3: dense. Five layers with a sliding window (and their own RoPE base) to one that sees everything;
 // norms before and after each block; embeddings scaled by the root of the width. "1 + w" of its norms is
 // already in the file.
+#include "base/limits.h"
 #include "model/model_arch.h"
 #include "model/model_builder.h"
 
 #include <math.h>
 
-enum { PATTERN_PERIOD = 6 }; // the last layer of each period sees everything
+enum {
+    PATTERN_PERIOD = 6, // the last layer of each period sees everything
+    LAYERS_27B =
+        62, // the one size whose scores are scaled by width / heads, not by the head's size
+};
+
+// Which layers have the window. Newer files say so, by a period or a list.
+static locum_status read_windows(struct model_builder *b, bool windowed[LIMIT_LAYERS]) {
+    static const char key[] = ".attention.sliding_window_pattern";
+    uint32_t layers = b->params->layers, period;
+    const struct gguf_value *value = gguf_meta_find(b->meta, key);
+    if (value && value->is_array)
+        return gguf_meta_bool_each(b->meta, key, layers, windowed, b->plan.error);
+    STATUS_TRY(
+        gguf_meta_u32_or(b->meta, key, PATTERN_PERIOD, 1, LIMIT_LAYERS, &period, b->plan.error));
+    for (uint32_t i = 0; i < layers; i++)
+        windowed[i] = i % period < period - 1;
+    return LOCUM_OK;
+}
 
 static locum_status read_window_rope(struct model_builder *b, struct kernels_rope *rope) {
     float base;
@@ -24,7 +43,9 @@ static locum_status read_window_rope(struct model_builder *b, struct kernels_rop
 static void build(struct model_builder *b) {
     const struct model_params *p = b->params;
     struct kernels_rope window_rope;
+    bool windows[LIMIT_LAYERS];
     locum_status status = read_window_rope(b, &window_rope);
+    if (status == LOCUM_OK) status = read_windows(b, windows);
     if (status != LOCUM_OK) {
         b->plan.status = status;
         return;
@@ -33,11 +54,12 @@ static void build(struct model_builder *b) {
     uint32_t local = model_rope(b, &window_rope, false);
     model_embed(b, sqrtf((float)p->embedding));
     for (uint32_t i = 0; i < p->layers; i++) {
-        bool windowed = p->window > 0 && i % PATTERN_PERIOD < PATTERN_PERIOD - 1;
+        bool windowed = p->window > 0 && windows[i];
         struct model_attention attention = {
             .qk_norm = MODEL_QK_NORM_HEAD,
             .rope = windowed ? local : global,
             .window = windowed ? p->window : 0,
+            .scale_size = p->layers == LAYERS_27B ? p->embedding / p->heads[0] : 0,
             .post_norm = true,
         };
         model_attention(b, i, attention);

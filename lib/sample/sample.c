@@ -166,11 +166,11 @@ locum_status sampler_draw(struct sampler *sampler, const struct sample_settings 
                           locum_error *error) {
     size_t best;
     sampler->count = 0;
-    if (!sampler->kernels->argmax(logits, sampler->vocabulary, &best)) {
-        return status_fail(
-            error, LOCUM_E_NUMERIC,
-            "the logits at position %u hold a value that is not a number, or no value at all",
-            position);
+    if (!sampler->kernels->argmax(logits, sampler->vocabulary, &best) || logits[best] > FLT_MAX) {
+        return status_fail(error, LOCUM_E_NUMERIC,
+                           "the logits at position %u hold a value that is not a number or "
+                           "infinite, or no value at all",
+                           position);
     }
     if (!(settings->temperature > 0) || 1.0f / settings->temperature > FLT_MAX) {
         *out = (locum_token)best;

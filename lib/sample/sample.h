@@ -3,7 +3,8 @@
 // Owns:      the way from one row of logits to one token: a table of stages over a list of candidates.
 // Called by: engine.
 // Threads:   one sampler per thread.
-// Errors:    LOCUM_E_NUMERIC when a logit is NaN, or none is above -infinity: never a token in silence.
+// Errors:    LOCUM_E_NUMERIC when a logit is NaN or +infinity, or none is above -infinity: never a token
+//            in silence.
 // Not here:  penalties, grammars, log-probabilities (rows still to come in the same table).
 //
 // Order and meaning of the stages are llama.cpp's, so that settings carry over:
