@@ -31,17 +31,21 @@ void fake_model_add(struct fake_model *model, uint32_t file, enum fake_order ord
     }
 }
 
+static uint64_t word_at(uint32_t file, uint64_t number) {
+    uint64_t word = (number + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ file * UINT64_C(0xd6e8feb8);
+    return word ^ word >> 29;
+}
+
 void fake_model_bytes(uint32_t file, uint64_t offset, uint8_t *out, size_t bytes) {
-    while (bytes > 0) {
-        uint64_t word =
-            (offset / 8 + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ file * UINT64_C(0xd6e8feb8);
-        word ^= word >> 29;
-        size_t skip = offset % 8, count = bytes < 8 - skip ? bytes : 8 - skip;
-        memcpy(out, (const uint8_t *)&word + skip, count);
-        out += count;
-        offset += count;
-        bytes -= count;
+    const uint8_t *end = out + bytes;
+    for (; out < end && offset % 8 != 0; offset++)
+        *out++ = (uint8_t)(word_at(file, offset / 8) >> offset % 8 * 8);
+    for (; end - out >= 8; out += 8, offset += 8) {
+        uint64_t word = word_at(file, offset / 8);
+        memcpy(out, &word, 8);
     }
+    for (; out < end; offset++)
+        *out++ = (uint8_t)(word_at(file, offset / 8) >> offset % 8 * 8);
 }
 
 static bool segment_right(const struct store_segment *segment, const uint8_t *data) {

@@ -174,7 +174,7 @@ static void test_more_budget_fewer_reads(void **state) {
         open_store(full_bytes() * percent / 100);
         assert_true(stats().pool_bytes <= full_bytes() * percent / 100);
         struct sim_random random = {1};
-        for (int i = 0; i < 300; i++)
+        for (int i = 0; i < 150; i++)
             run_token(&random, EXPERTS);
         struct store_stats warm = stats();
         for (int i = 0; i < 100; i++)
