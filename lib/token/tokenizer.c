@@ -9,6 +9,8 @@
 //     ids           what is no token becomes byte tokens                   token_output.c
 #include "token/tokenizer.h"
 
+#include <stdio.h>
+
 #include "base/buffer.h"
 #include "base/check.h"
 #include "token/bpe.h"
@@ -242,21 +244,40 @@ static locum_status find_pretokenizer(const struct tokenizer_source *source,
     return LOCUM_OK;
 }
 
+// An id of the file that no token has: -1: none.
+static int64_t stray_id(const struct tokenizer_source *source, uint32_t tokens) {
+    for (int i = 0; i < TOKENIZER_ID_COUNT; i++) {
+        if (source->ids[i] != TOKEN_NONE && (source->ids[i] < 0 || source->ids[i] >= tokens)) {
+            return source->ids[i];
+        }
+    }
+    return TOKEN_NONE;
+}
+
 static locum_status make_texts(const struct tokenizer_source *source,
                                const struct tokenizer_model *model, struct arena *arena,
                                struct tokenizer *out, locum_error *error) {
-    bool guesses = out->pretokenizer && !model->pre && source->pre.size == 0;
-    const char *pre = guesses || !out->pretokenizer ? "" : out->pretokenizer->name;
-    out->name = arena_format(arena, "%s%s%s", model->name, *pre && !model->pre ? " / " : "",
-                             model->pre ? "" : pre);
+    bool names_pre = out->pretokenizer && !model->pre;
+    out->name = arena_format(arena, "%s%s%s", model->name, names_pre ? " / " : "",
+                             names_pre ? out->pretokenizer->name : "");
+    bool guesses = names_pre && source->pre.size == 0;
+    int64_t stray = stray_id(source, vocabulary_size(&out->vocabulary));
+    char guess[256] = "", lack[128] = "";
     if (guesses) {
-        out->notice = arena_format(
-            arena,
-            "%s: the file names no pre-tokenizer (tokenizer.ggml.pre); text is cut by the rules of "
-            "'%s', which need not be those of the model",
-            source->name, out->pretokenizer->name);
+        snprintf(guess, sizeof guess,
+                 "; the file names no pre-tokenizer (tokenizer.ggml.pre), so text is cut by the "
+                 "rules of "
+                 "'%s', which need not be those of the model",
+                 out->pretokenizer->name);
     }
-    if (!out->name || (guesses && !out->notice)) {
+    if (stray != TOKEN_NONE) {
+        snprintf(lack, sizeof lack, "; the file names a special token %lld, which it does not have",
+                 (long long)stray);
+    }
+    if (guesses || stray != TOKEN_NONE) {
+        out->notice = arena_format(arena, "%s: tokenizer%s%s", source->name, guess, lack);
+    }
+    if (!out->name || ((guesses || stray != TOKEN_NONE) && !out->notice)) {
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
     }
     return LOCUM_OK;
