@@ -13,7 +13,6 @@ enum {
     LIMIT_GGUF_KEY = 65535,          // longest key, as the format's text says
     LIMIT_GGUF_NAME = 64,            // tensor names, terminating zero included
     LIMIT_GGUF_DIMS = 4,             // as the format has
-    LIMIT_GGUF_NESTING = 1,          // arrays of arrays are refused, as every reader does
     LIMIT_GGUF_ALIGNMENT = 1 << 20,  // general.alignment; 32 is usual
     LIMIT_GGUF_HEADER = 512 << 20,   // metadata and tensor table of a shard; largest known: 30 MB
     LIMIT_GGUF_KEYS = 65536,         // metadata entries; most known: a few hundred

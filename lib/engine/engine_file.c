@@ -33,6 +33,11 @@ locum_status locum_file_open(const char *path, locum_file **out, locum_error *er
     *file = (struct locum_file){0};
     arena_init(&file->arena, 0);
     locum_status status = gguf_file_open(path, &file->gguf, error);
+    // Without an architecture the container is sound, but nothing can be said about the model.
+    struct slice architecture;
+    if (status == LOCUM_OK) {
+        status = gguf_meta_string(gguf_file_meta(file->gguf), "general.architecture", &architecture, error);
+    }
     if (status == LOCUM_OK) status = name_types(file, error);
     if (status == LOCUM_OK) status = engine_describe(file->gguf, &file->arena, &file->info, error);
     if (status != LOCUM_OK) {
