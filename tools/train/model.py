@@ -38,7 +38,8 @@ def init_params(cfg, seed):
 
     def normal(*shape, std=0.02):
         return torch.randn(*shape, generator=g) * std
-    p = {"embed": normal(cfg.vocab, cfg.dim), "norm": torch.ones(cfg.dim)}
+    # Wide embeddings keep a token's identity visible beside what the layers add.
+    p = {"embed": normal(cfg.vocab, cfg.dim, std=0.2), "norm": torch.full((cfg.dim,), 0.1)}
     q, kv = cfg.heads * cfg.head_dim, cfg.kv_heads * cfg.head_dim
     for i in range(cfg.layers):
         n = f"{i}."
@@ -163,32 +164,53 @@ def ranges(counts):
 class CrossEntropy(torch.autograd.Function):
     """Mean cross entropy of a tied head; gradients are made in the forward pass, by chunks.
 
-    Targets below zero do not count.
+    With sample > 0 only the targets' own tokens and that many others are scored; the others
+    stand for all the rest (their logits are raised by log(rest / sample)).
     """
 
     @staticmethod
-    def forward(ctx, x, embed, target, chunk=512):
-        valid = max(int((target >= 0).sum()), 1)
-        dx, dembed, loss = torch.empty_like(x), torch.zeros_like(embed), 0.0
-        for i in range(0, x.shape[0], chunk):
-            xi, ti = x[i:i + chunk], target[i:i + chunk]
-            mask = (ti >= 0).float().unsqueeze(1)
-            ti = ti.clamp_min(0).unsqueeze(1)
-            logits = matmul(xi, embed.t())
+    def forward(ctx, x, embed, target, sample=0, chunk=512):
+        rows, bias, target = CrossEntropy.candidates(embed, target, sample)
+        head = embed if rows is None else embed.index_select(0, rows)
+        dx, dhead, loss, n = torch.empty_like(x), torch.zeros_like(head), 0.0, x.shape[0]
+        for i in range(0, n, chunk):
+            xi, ti = x[i:i + chunk], target[i:i + chunk].unsqueeze(1)
+            logits = matmul(xi, head.t())
+            if bias is not None:
+                logits += bias
             lse = torch.logsumexp(logits, 1, keepdim=True)
-            loss += float(((lse - logits.gather(1, ti)) * mask).sum())
+            loss += float((lse - logits.gather(1, ti)).sum())
             p = torch.exp(logits.sub_(lse), out=logits)
-            p.scatter_add_(1, ti, -torch.ones_like(mask))
-            p *= mask / valid
-            matmul(p, embed, dx[i:i + chunk])
-            dembed += matmul(p.t(), xi)
+            p.scatter_add_(1, ti, p.new_full(ti.shape, -1.0))
+            p /= n
+            matmul(p, head, dx[i:i + chunk])
+            dhead += matmul(p.t(), xi)
+        dembed = dhead if rows is None else torch.zeros_like(embed).index_copy_(0, rows, dhead)
         ctx.save_for_backward(dx, dembed)
-        return x.new_tensor(loss / valid)
+        return x.new_tensor(loss / n)
+
+    @staticmethod
+    def candidates(embed, target, sample):
+        """(rows of the embedding to score, their bias, targets as indices into them)."""
+        own = torch.unique(target)
+        rest = embed.shape[0] - len(own)
+        if not 0 < sample < rest:
+            return None, None, target
+        other = torch.ones(embed.shape[0], dtype=torch.bool)
+        other[own] = False
+        pool = other.nonzero()[:, 0]
+        drawn = pool[torch.randperm(rest)[:sample]]
+        rows = torch.cat((own, drawn))
+        bias = torch.zeros(len(rows))
+        bias[len(own):] = math.log(rest / sample)
+        index = torch.zeros(embed.shape[0], dtype=torch.long)
+        index[rows] = torch.arange(len(rows))
+        return rows, bias, index[target]
 
     @staticmethod
     def backward(ctx, dloss):
         dx, dembed = ctx.saved_tensors
-        return dx * dloss, dembed * dloss, None, None
+        return dx * dloss, dembed * dloss, None, None, None
 
 
 def rope_table(cfg, length):
@@ -267,6 +289,6 @@ class Model:
     def logits(self, ids):
         return self.hidden(ids) @ self.p["embed"].t()
 
-    def loss(self, ids, target, stats=None):
+    def loss(self, ids, target, stats=None, sample=0):
         h = self.hidden(ids, stats)
-        return CrossEntropy.apply(h.reshape(-1, self.cfg.dim), self.p["embed"], target.reshape(-1))
+        return CrossEntropy.apply(h.reshape(-1, self.cfg.dim), self.p["embed"], target.reshape(-1), sample)

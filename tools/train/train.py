@@ -23,12 +23,15 @@ import numpy as np
 import torch
 import torch.multiprocessing as mp
 
+from copying import plant
 from model import Config, Model, init_params
 
 # Coefficients of five odd polynomials that drive singular values towards one (Polar Express).
 POLAR = ((8.28721, -23.59588, 17.30038), (4.10706, -2.94785, 0.54484), (3.94869, -2.90890, 0.55182),
          (3.31842, -2.48849, 0.51004), (2.30065, -1.66890, 0.41881))
 AUX, ZLOSS, DECAY, CLIP, WARM = 0.03, 1e-3, 0.1, 1.0, 100
+RATE = {"embed": 1.5}   # AdamW's rate over Muon's; embeddings are wide, so their steps must be too
+ADAM_RATE = 0.5         # of the other AdamW parameters
 
 
 def orthogonal(m, steps=4):
@@ -70,10 +73,11 @@ class Optimizer:
                 m, v = self.state[n]
                 m.lerp_(g, 0.1)
                 v.mul_(0.98).addcmul_(g, g, value=0.02)
+                scale = RATE.get(n, ADAM_RATE)
                 up = (m / (1 - 0.9 ** t)) / ((v / (1 - 0.98 ** t)).sqrt_() + 1e-8)
                 if p.dim() == 2:
-                    p.mul_(1 - lr * (DECAY if n != "embed" else 0.01))
-                p.add_(up, alpha=-lr)
+                    p.mul_(1 - lr * scale * (DECAY if n != "embed" else 0.01))
+                p.add_(up, alpha=-lr * scale)
 
     @staticmethod
     def muon(p, g, m, lr):
@@ -173,7 +177,7 @@ class Worker:
     def gradients(self):
         rows = self.data.next(self.rank, self.args.workers)
         stats = []
-        loss = self.model.loss(rows[:, :-1], rows[:, 1:], stats)
+        loss = self.model.loss(rows[:, :-1], rows[:, 1:], stats, self.plan.get("sample", 0))
         total = loss
         for aux, z, _, _ in stats:
             total = total + AUX * aux + ZLOSS * z
@@ -269,7 +273,9 @@ def main():
         saved = torch.load(last)
     else:
         cfg = Config(vocab=args.vocab, layers=args.layers, experts=0 if args.dense else 32)
-        saved = {"config": cfg.dict(), "params": init_params(cfg, args.seed), "optim": {}, "step": 0, "tokens": 0, "position": (0, 0, 0)}
+        params = init_params(cfg, args.seed)
+        plant(cfg, params, args.seed)
+        saved = {"config": cfg.dict(), "params": params, "optim": {}, "step": 0, "tokens": 0, "position": (0, 0, 0)}
     params = {n: p.share_memory_() for n, p in saved.pop("params").items()}
     grads = [{n: torch.zeros_like(p).share_memory_() for n, p in params.items()} for _ in range(args.workers)]
     meta = torch.zeros(args.workers, 5).share_memory_()
