@@ -105,7 +105,7 @@ static struct kernels_cpu detect(void) {
     struct kernels_cpu cpu = {features.avx2, features.avxvnni, features.avx512,
                               features.avx512vnni};
 #ifdef LOCUM_SIMDE
-    cpu.avx512 = cpu.avx512vnni = true; // emulated, see tools/CMakeLists.txt
+    cpu.avxvnni = cpu.avx512 = cpu.avx512vnni = cpu.avx2; // emulated with AVX2
 #endif
     return cpu;
 }

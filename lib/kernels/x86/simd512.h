@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      where the AVX-512 intrinsics come from: the compiler, or SIMDe on top of AVX2 when
-//            LOCUM_SIMDE is defined (checkkernel_emulated, which proves the AVX-512 tiers on machines
-//            without it).
-// Called by: vec_avx512.h.
+// Owns:      where the AVX-512 and VNNI intrinsics come from: the compiler, or SIMDe on top of AVX2
+//            when LOCUM_SIMDE is defined (checkkernel_emulated, which proves these tiers on machines
+//            without the instructions).
+// Called by: vec_avx512.h, tile_avxvnni.c.
 // Threads:   pure.
 // Errors:    none.
 // Not here:  anything that is not an intrinsic.
@@ -77,6 +77,9 @@ static inline void simd512_mask_storeu_ps(float *p, uint16_t mask, simde__m512 a
     for (int i = 0; i < 16; i++)
         if (mask >> i & 1) p[i] = part[i];
 }
+// There, the alias of this one takes the arguments of its masked form.
+#undef _mm512_madd_epi16
+#define _mm512_madd_epi16 simde_mm512_madd_epi16
 #define _mm512_srai_epi32 simd512_srai_epi32
 #define _mm512_cvtepi32_ps simd512_cvtepi32_ps
 #define _mm512_cvtps_epi32 simd512_cvtps_epi32
@@ -85,6 +88,7 @@ static inline void simd512_mask_storeu_ps(float *p, uint16_t mask, simde__m512 a
 #define _mm512_cvtps_ph simd512_cvtps_ph
 #define _mm512_maskz_loadu_ps simd512_maskz_loadu_ps
 #define _mm512_mask_storeu_ps simd512_mask_storeu_ps
+#define _mm256_dpbusd_avx_epi32 simde_mm256_dpbusd_epi32
 
 #endif
 #endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/x86/simd512.h"
 #include "kernels/x86/vec_avx2.h"
 
 // sum + the four products of each lane: unsigned bytes of a, signed bytes of b.
