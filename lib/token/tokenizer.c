@@ -106,7 +106,7 @@ static void encode_fragment(struct encoder *encoder, struct slice text) {
     encoder->after_special = false;
 }
 
-// The tokens of Phi-3 after which white space counts: those of plain Llama, save the end of a sequence.
+// The special tokens of Phi-3 behind which white space counts.
 static bool keeps_blanks(struct slice name) {
     return slice_is(name, "<unk>") || slice_is(name, "<s>") || slice_is(name, "<|endoftext|>");
 }
@@ -133,7 +133,7 @@ static void encode_text(struct encoder *encoder, struct slice text, bool special
         token_list_push(encoder->output.ids, id);
         encoder->after_special = true;
         text = slice_from(text, name.size);
-        if (tokenizer->strips && !keeps_blanks(name)) {
+        if (special && tokenizer->strips && !keeps_blanks(name)) {
             text = strip_blanks(text);
         }
     }

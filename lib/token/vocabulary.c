@@ -31,7 +31,7 @@ static bool is_byte_token(enum token_spelling spelling, enum token_kind kind) {
 // Special tokens are spelled as they are; only tokens of ordinary text use the spelling of the file.
 static void read_token(enum token_spelling spelling, enum token_kind kind, struct slice text,
                        struct reading *out) {
-    out->kind = kind;
+    out->kind = kind == TOKEN_KIND_BYTE ? TOKEN_KIND_NORMAL : kind; // unless it spells a byte
     out->plain = false;
     out->bytes = text;
     int byte = is_byte_token(spelling, kind) ? spelling_byte(text) : -1;
@@ -53,7 +53,8 @@ static void read_token(enum token_spelling spelling, enum token_kind kind, struc
         return;
     }
     out->bytes = slice_make(out->space, size);
-    out->plain = size > 0;
+    // A blank marker is found before anything merges, so no merge makes it (vocabulary_is_blank).
+    out->plain = size > 0 && !is_marker;
 }
 
 // Numbers of the file that are no kind of token count as undefined, like those of newer files.

@@ -167,8 +167,11 @@ static void the_blank_of_the_beginning_goes(void **state) {
     fixture_add(f, "a", TOKEN_KIND_NORMAL, -2);
     fixture_add(f, "\u2581a", TOKEN_KIND_NORMAL, -1);
     fixture_add(f, "<|x|>", TOKEN_KIND_USER, 0);
+    fixture_add(f, "  ", TOKEN_KIND_USER, 0);                 // a run of blanks, as it is
+    fixture_add(f, "\u2581\u2581\u2581", TOKEN_KIND_USER, 0); // and spelled
     fixture_open(f, "llama", "");
-    static const char *const texts[] = {"a", " a", "  a a", "", " ", "\u00E9 a"};
+    static const char *const texts[] = {"a", " a",       "  a a", "",
+                                        " ", "\u00E9 a", "  ",    "a   a    a"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct token_list ids = {0};
         assert_int_equal(
