@@ -1,0 +1,679 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gguf/gguf_file.h"
+#include "model/model.h"
+#include "tests/fixtures/toy_model.h"
+
+// ---- building -----------------------------------------------------------------------------------
+struct world {
+    struct toy_model *toy;
+    struct buffer bytes;
+    struct gguf_file *file;
+    struct arena arena;
+    struct model model;
+    locum_error error;
+};
+static struct world w;
+
+static void forget_build(void) {
+    gguf_file_close(w.file);
+    buffer_release(&w.bytes);
+    arena_release(&w.arena);
+    w.file = NULL;
+}
+
+static void forget(void) {
+    forget_build();
+    if (w.toy) toy_release(w.toy);
+    w.toy = NULL;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    forget();
+    return 0;
+}
+
+static struct toy_model *begin(const struct toy_spec *spec) {
+    forget();
+    struct toy_spec bare = *spec;
+    bare.bare = true; // a model is built from the header alone
+    w.toy = toy_create(&bare);
+    return w.toy;
+}
+
+static struct toy_model *begin_arch(const char *arch) {
+    struct toy_spec spec = toy_spec_of(arch);
+    return begin(&spec);
+}
+
+static locum_status try_build(void) {
+    forget_build();
+    memset(&w.error, 0, sizeof w.error);
+    arena_init(&w.arena, 0);
+    w.bytes = toy_encode(w.toy);
+    locum_status status =
+        gguf_file_open_bytes(buffer_slice(&w.bytes), "toy.gguf", &w.file, &w.error);
+    if (status == LOCUM_OK) status = model_build(w.file, &w.arena, &w.model, &w.error);
+    return status;
+}
+
+static const struct plan *build(void) {
+    if (try_build() != LOCUM_OK) fail_msg("%s", w.error.text);
+    return &w.model.plan;
+}
+
+// Words: a NULL-terminated list that the message must hold.
+static void refused(locum_status expected, const char *word, ...) {
+    locum_status status = try_build();
+    if (status != expected) fail_msg("status %d (%s)", status, w.error.text);
+    assert_int_equal(w.error.status, expected);
+    if (strncmp(w.error.text, "toy.gguf: ", 10) != 0) fail_msg("no file: %s", w.error.text);
+    va_list words;
+    va_start(words, word);
+    for (; word; word = va_arg(words, const char *)) {
+        if (!strstr(w.error.text, word)) fail_msg("no '%s' in: %s", word, w.error.text);
+    }
+    va_end(words);
+}
+
+static uint32_t count_kind(const struct plan *plan, enum plan_kind kind) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->n_ops; i++)
+        count += plan->ops[i].kind == kind;
+    return count;
+}
+
+// The `number`-th operation of a kind.
+static const struct plan_op *op_of(const struct plan *plan, enum plan_kind kind, uint32_t number) {
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        if (plan->ops[i].kind == kind && number-- == 0) return &plan->ops[i];
+    }
+    fail_msg("too few operations '%s'", plan_kind_name(kind));
+    return NULL;
+}
+
+// ---- architectures ------------------------------------------------------------------------------
+static void every_architecture_builds(void **state) {
+    (void)state;
+    for (uint32_t i = 0; model_arch_name(i); i++) {
+        const struct toy_model *toy = begin_arch(model_arch_name(i));
+        const struct toy_spec *s = &toy->spec;
+        const struct plan *plan = build();
+        assert_string_equal(w.model.architecture, model_arch_name(i));
+        assert_int_equal(w.model.unknown_tensors, 0);
+        assert_int_equal(plan->layers, s->layers);
+        assert_int_equal(plan->embedding, s->width);
+        assert_int_equal(plan->vocabulary, s->vocabulary);
+        assert_int_equal(plan->n_experts, s->experts ? s->layers : 0);
+        assert_int_equal(count_kind(plan, PLAN_EXPERTS), plan->n_experts);
+        assert_int_equal(count_kind(plan, PLAN_ROUTER), plan->n_experts);
+        assert_int_equal(count_kind(plan, PLAN_ATTENTION), s->layers);
+        assert_int_equal(plan->n_caches, s->layers);
+        assert_int_equal(plan->buffers[plan->logits].width, s->vocabulary);
+        // Every tensor is a weight or a matrix of experts; a tied one is a weight twice.
+        assert_int_equal(plan->n_weights + 3 * plan->n_experts, toy->tensor_count + s->tied);
+    }
+}
+
+static void dense_llama_and_tied_output(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    spec.experts = 0;
+    spec.tied = true;
+    begin(&spec);
+    const struct plan *plan = build();
+    assert_int_equal(plan->n_experts, 0);
+    assert_int_equal(count_kind(plan, PLAN_ACTIVATE), spec.layers);
+    const struct plan_weight *embedding = &plan->weights[op_of(plan, PLAN_EMBED, 0)->weight];
+    uint32_t last = count_kind(plan, PLAN_MATMUL) - 1;
+    const struct plan_weight *output = &plan->weights[op_of(plan, PLAN_MATMUL, last)->weight];
+    assert_int_equal(embedding->offset, output->offset);
+    assert_string_equal(output->name, "token_embd.weight");
+}
+
+// What the families differ in.
+static void rules_of_the_families(void **state) {
+    (void)state;
+    static const struct {
+        const char *arch;
+        bool neox, normalise;
+        uint32_t norms_of_queries; // groups
+        bool shared;
+    } rules[] = {
+        {"llama", false, true, 0, false},   {"qwen3moe", true, true, 4, false},
+        {"qwen2moe", true, false, 0, true}, {"olmoe", true, false, 1, false},
+        {"qwen3", true, false, 4, false},   {"gemma3", true, false, 4, false},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        begin_arch(rules[i].arch);
+        const struct plan *plan = build();
+        assert_int_equal(plan->ropes[0].neox, rules[i].neox);
+        if (plan->n_experts) {
+            assert_int_equal(plan->experts[0].route.normalise, rules[i].normalise);
+            assert_int_equal(plan->experts[0].route.gating, KERNELS_GATING_SOFTMAX);
+            assert_int_equal(plan->experts[0].route.used, 2);
+        }
+        assert_int_equal(count_kind(plan, PLAN_ROW_GATE), rules[i].shared ? plan->layers : 0);
+        const struct plan_op *second = op_of(plan, PLAN_NORM, 1); // of the queries, or of the FFN
+        if (rules[i].norms_of_queries) {
+            assert_int_equal(second->u.norm.groups, rules[i].norms_of_queries);
+            assert_int_equal(second->layer, 0);
+            assert_int_equal(plan->buffers[second->in].width, 64);
+        }
+    }
+}
+
+static void unsupported_architecture_is_named(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    toy_set_text(w.toy, "general.architecture", "mamba2");
+    toy_set_u32(w.toy, "mamba2.block_count", 3);
+    refused(LOCUM_E_UNSUPPORTED, "'mamba2'", "gemma3", "llama", "olmoe", "qwen2moe", "qwen3",
+            "qwen3moe", NULL);
+    assert_null(strstr(w.error.text, "corrupt"));
+    toy_unset(w.toy, "general.architecture");
+    refused(LOCUM_E_FORMAT, "general.architecture", NULL);
+}
+
+// ---- tensors ------------------------------------------------------------------------------------
+static bool ends(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_optional(const char *name) {
+    return ends(name, ".bias") || strcmp(name, "output.weight") == 0;
+}
+
+// Take each tensor away in turn: its name is in the message, unless the model can do without.
+static void missing_tensors_are_named(void **state) {
+    (void)state;
+    for (uint32_t i = 0; model_arch_name(i); i++) {
+        struct toy_spec spec = toy_spec_of(model_arch_name(i));
+        spec.layers = 1;
+        begin(&spec);
+        uint32_t count = w.toy->tensor_count;
+        for (uint32_t t = 0; t < count; t++) {
+            begin(&spec);
+            char name[LIMIT_GGUF_NAME];
+            memcpy(name, w.toy->tensors[t].name, sizeof name);
+            toy_remove(w.toy, name);
+            if (is_optional(name))
+                build();
+            else
+                refused(LOCUM_E_FORMAT, name, "is missing", NULL);
+        }
+    }
+}
+
+static void missing_expert_of_many_is_named(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    spec.form = TOY_EACH;
+    begin(&spec);
+    toy_remove(w.toy, "blk.1.ffn_up.5.weight");
+    refused(LOCUM_E_FORMAT, "'blk.1.ffn_up.5.weight' is missing", "'llama'", NULL);
+    begin(&spec);
+    for (uint32_t e = 0; e < spec.experts; e++) {
+        char name[LIMIT_GGUF_NAME];
+        snprintf(name, sizeof name, "blk.1.ffn_up.%u.weight", e);
+        toy_remove(w.toy, name);
+    }
+    refused(LOCUM_E_FORMAT, "'blk.1.ffn_up_exps.weight' is missing", NULL);
+}
+
+// One element more in one direction: both shapes are in the message.
+static void wrong_shapes_are_named(void **state) {
+    (void)state;
+    for (uint32_t i = 0; model_arch_name(i); i++) {
+        struct toy_spec spec = toy_spec_of(model_arch_name(i));
+        spec.layers = 1;
+        begin(&spec);
+        uint32_t count = w.toy->tensor_count;
+        for (uint32_t t = 0; t < 3 * count; t++) {
+            struct toy_tensor *tensor = &w.toy->tensors[t / 3];
+            uint64_t *size = &tensor->shape[t % 3];
+            uint32_t dims = tensor->dims;
+            if (t % 3 >= dims) tensor->dims = t % 3 + 1;
+            ++*size;
+            refused(LOCUM_E_FORMAT, tensor->name, NULL);
+            --*size;
+            tensor->dims = dims;
+        }
+    }
+}
+
+static void unsupported_types_are_named(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen2moe");
+    spec.width = spec.ff = spec.expert_ff = spec.shared_ff = 256; // blocks of 256 fit
+    spec.head_size = 64;
+    spec.layers = 1;
+    begin(&spec);
+    uint32_t count = w.toy->tensor_count;
+    for (uint32_t t = 0; t < count; t++) {
+        struct toy_tensor *tensor = &w.toy->tensors[t];
+        bool vector = tensor->dims == 1;
+        tensor->type = vector ? DTYPE_F16 : DTYPE_IQ2_XXS;
+        refused(LOCUM_E_UNSUPPORTED, tensor->name, vector ? "F16" : "IQ2_XXS", NULL);
+        tensor->type = DTYPE_F32;
+    }
+    build();
+}
+
+static void experts_of_two_types_are_refused(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    spec.form = TOY_EACH;
+    begin(&spec);
+    toy_tensor(w.toy, "blk.2.ffn_down.3.weight")->type = DTYPE_F16;
+    refused(LOCUM_E_UNSUPPORTED, "'blk.2.ffn_down.3.weight'", "F16", "F32", NULL);
+    for (uint32_t e = 0; e < spec.experts; e++) // another type for a whole layer is fine
+        toy_tensor(w.toy, "blk.2.ffn_down.%u.weight", e)->type = DTYPE_F16;
+    const struct plan *plan = build();
+    assert_int_equal(plan->experts[2].matrix[PLAN_DOWN].dtype, DTYPE_F16);
+    assert_int_equal(plan->experts[1].matrix[PLAN_DOWN].dtype, DTYPE_F32);
+}
+
+// Vectors are used in place as float32: an address that is no multiple of 4 is refused in words.
+static void vectors_of_odd_places(void **state) {
+    (void)state;
+    uint32_t good = 0;
+    for (size_t more = 0; more < 4; more++) {
+        begin_arch("qwen3moe");
+        w.toy->alignment = 1;
+        toy_set_text(w.toy, "general.name", &"aaa"[3 - more]); // moves the data
+        if (try_build() == LOCUM_OK)
+            good++;
+        else
+            refused(LOCUM_E_UNSUPPORTED, "multiple of 4", ".weight'", NULL);
+    }
+    assert_int_equal(good, 1);
+}
+
+// ---- three forms of experts, one model ----------------------------------------------------------
+static void forms_of_experts(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    begin(&spec);
+    struct plan_experts stacked = build()->experts[1];
+    uint32_t ops = w.model.plan.n_ops, weights = w.model.plan.n_weights;
+    spec.form = TOY_EACH;
+    begin(&spec);
+    const struct plan *plan = build();
+    assert_int_equal(plan->n_ops, ops);
+    assert_int_equal(plan->n_weights, weights);
+    for (int m = 0; m < PLAN_EXPERT_MATRICES; m++) {
+        const struct plan_expert_matrix *a = &stacked.matrix[m], *b = &plan->experts[1].matrix[m];
+        assert_int_equal(a->bytes, b->bytes);
+        assert_int_equal(a->row_bytes, b->row_bytes);
+        assert_int_equal(a->rows, b->rows);
+        assert_int_equal(a->stride, a->bytes);
+        assert_null(a->each);
+        assert_non_null(b->each);
+        assert_int_equal(b->each[0].offset, b->place.offset);
+        for (uint32_t e = 1; e < spec.experts; e++)
+            assert_true(b->each[e].offset >= b->each[e - 1].offset + b->bytes);
+    }
+    spec.form = TOY_FUSED;
+    begin(&spec);
+    plan = build();
+    const struct plan_experts *fused = &plan->experts[1];
+    assert_true(fused->fused);
+    assert_int_equal(plan->n_ops, ops);
+    assert_int_equal(fused->matrix[PLAN_GATE].rows, 2 * spec.expert_ff);
+    assert_int_equal(fused->matrix[PLAN_UP].bytes, 0);
+    assert_int_equal(plan_expert_bytes(fused), plan_expert_bytes(&stacked));
+}
+
+// ---- what is in the file and not in the plan ----------------------------------------------------
+static void unknown_tensors(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    const uint64_t shape[] = {8, 2};
+    for (int i = 0; i < 10; i++)
+        toy_add(w.toy, 1, 2, shape, "v.blk.%d.attn_q.weight", i);
+    build();
+    assert_int_equal(w.model.unknown_tensors, 10);
+    toy_add(w.toy, 1, 1, shape, "blk.0.attn_q.scale");
+    refused(LOCUM_E_UNSUPPORTED, "'blk.0.attn_q.scale'", "not supported", NULL);
+}
+
+static void blocks_for_prediction_are_left_out(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    uint32_t all = w.toy->tensor_count;
+    toy_set_u32(w.toy, ".nextn_predict_layers", 1);
+    const struct plan *plan = build();
+    assert_int_equal(plan->layers, 2);
+    assert_int_equal(plan->n_experts, 2);
+    assert_int_equal(w.model.unknown_tensors, (all - 3) / 3);
+    toy_set_u32(w.toy, ".nextn_predict_layers", 3);
+    refused(LOCUM_E_FORMAT, "qwen3moe.nextn_predict_layers", NULL);
+}
+
+static void vocabulary_and_embedding_agree(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    toy_tensor(w.toy, "token_embd.weight")->shape[1] = 319;
+    refused(LOCUM_E_FORMAT, "tokenizer.ggml.tokens has 320", "'token_embd.weight' has 319", NULL);
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    spec.tokens = TOY_NO_VOCABULARY; // then the embedding alone counts
+    spec.vocabulary = 100;
+    begin(&spec);
+    assert_int_equal(build()->vocabulary, 100);
+}
+
+static void vocabulary_alone_can_only_tokenize(void **state) {
+    (void)state;
+    begin_arch("llama");
+    w.toy->tensor_count = 0;
+    refused(LOCUM_E_UNSUPPORTED, "vocabulary", "tokenize", NULL);
+}
+
+// ---- hyper-parameters ---------------------------------------------------------------------------
+static void bad_numbers_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *key;
+        uint32_t value;
+    } numbers[] = {
+        {".block_count", 0},
+        {".block_count", LIMIT_LAYERS + 1},
+        {".context_length", 0},
+        {".context_length", LIMIT_CONTEXT + 1},
+        {".embedding_length", 0},
+        {".embedding_length", UINT32_MAX},
+        {".attention.head_count", 0},
+        {".attention.head_count", LIMIT_HEADS + 1},
+        {".attention.head_count_kv", 0},
+        {".attention.head_count_kv", 3},
+        {".attention.key_length", 0},
+        {".attention.key_length", LIMIT_HEAD_SIZE + 1},
+        {".attention.value_length", 4},
+        {".rope.dimension_count", 3},
+        {".rope.dimension_count", 18}, // more than a head has
+        {".expert_count", LIMIT_EXPERTS + 1},
+        {".expert_used_count", 0},
+        {".expert_used_count", 9},
+        {".expert_feed_forward_length", 0},
+        {".expert_gating_func", 9},
+        {".expert_weights_norm", 2},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin_arch("qwen3moe");
+        toy_set_u32(w.toy, numbers[i].key, numbers[i].value);
+        refused(LOCUM_E_FORMAT, strrchr(numbers[i].key, '.') + 1, "qwen3moe.", NULL);
+    }
+}
+
+static void bad_floats_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *key;
+        float value;
+    } numbers[] = {
+        {".attention.layer_norm_rms_epsilon", 0},
+        {".attention.layer_norm_rms_epsilon", -1},
+        {".rope.freq_base", 0},
+        {".rope.scaling.factor", -1},
+        {".expert_weights_scale", -1},
+        {".final_logit_softcapping", -30},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin_arch("qwen3moe");
+        toy_set_f32(w.toy, numbers[i].key, numbers[i].value);
+        refused(LOCUM_E_FORMAT, numbers[i].key + 1, NULL);
+        uint32_t nan = 0x7fc00000;
+        float value;
+        memcpy(&value, &nan, sizeof value);
+        toy_set_f32(w.toy, numbers[i].key, value);
+        refused(LOCUM_E_FORMAT, numbers[i].key + 1, NULL);
+    }
+}
+
+static void missing_numbers_are_named(void **state) {
+    (void)state;
+    static const char *const keys[] = {
+        ".block_count",          ".context_length",    ".embedding_length",
+        ".attention.head_count", ".expert_used_count", ".attention.layer_norm_rms_epsilon",
+        ".expert_count",
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        begin_arch("qwen3moe");
+        toy_unset(w.toy, keys[i]);
+        refused(LOCUM_E_FORMAT, keys[i] + 1, NULL);
+    }
+    struct toy_spec dense = toy_spec_of("qwen3");
+    begin(&dense);
+    toy_unset(w.toy, ".feed_forward_length");
+    refused(LOCUM_E_FORMAT, "qwen3.feed_forward_length", "missing", NULL);
+}
+
+static void odd_heads_are_unsupported(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    spec.head_size = 12;
+    begin(&spec);
+    refused(LOCUM_E_UNSUPPORTED, "12", "multiples of 8", NULL);
+}
+
+// Keys that files may leave out.
+static void defaults(void **state) {
+    (void)state;
+    begin_arch("llama");
+    toy_unset(w.toy, ".attention.key_length");
+    toy_unset(w.toy, ".attention.value_length");
+    toy_set_u32(w.toy, ".expert_feed_forward_length", 32); // llama may have it too
+    build();
+    assert_int_equal(w.model.params.head_size_k, 16);
+    assert_int_equal(w.model.params.heads_kv[0], 2);
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    spec.heads_kv = spec.heads;
+    begin(&spec);
+    toy_unset(w.toy, ".attention.head_count_kv");
+    toy_unset(w.toy, ".expert_feed_forward_length");
+    toy_set_u32(w.toy, ".feed_forward_length", 64); // = used * width
+    const struct plan *plan = build();
+    assert_int_equal(w.model.params.heads_kv[2], 4);
+    assert_int_equal(plan->experts[0].width, 32);
+    assert_true(plan->ropes[0].rope.base == 10000);
+    assert_int_equal(plan->ropes[0].rope.scaling, KERNELS_ROPE_NONE);
+}
+
+static void numbers_per_layer(void **state) {
+    (void)state;
+    begin_arch("qwen3");
+    const int32_t heads_kv[] = {2, 4, 1};
+    const uint64_t ff[] = {96, 32, 64};
+    toy_set_array(w.toy, ".attention.head_count_kv", GGUF_I32, heads_kv, 3);
+    toy_set_array(w.toy, ".feed_forward_length", GGUF_U64, ff, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        toy_tensor(w.toy, "blk.%u.attn_k.weight", i)->shape[1] = 16 * (uint64_t)heads_kv[i];
+        toy_tensor(w.toy, "blk.%u.attn_v.weight", i)->shape[1] = 16 * (uint64_t)heads_kv[i];
+        toy_tensor(w.toy, "blk.%u.ffn_gate.weight", i)->shape[1] = ff[i];
+        toy_tensor(w.toy, "blk.%u.ffn_up.weight", i)->shape[1] = ff[i];
+        toy_tensor(w.toy, "blk.%u.ffn_down.weight", i)->shape[0] = ff[i];
+    }
+    const struct plan *plan = build();
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(plan->caches[i].heads_kv, heads_kv[i]);
+        assert_int_equal(plan->buffers[op_of(plan, PLAN_ACTIVATE, i)->out].width, ff[i]);
+    }
+    assert_int_equal(plan_kv_bytes_per_token(plan, 2), 2 * 16 * (2 + 4 + 1) * 2);
+    toy_set_array(w.toy, ".attention.head_count_kv", GGUF_I32, heads_kv, 2);
+    refused(LOCUM_E_FORMAT, "qwen3.attention.head_count_kv", "2", "3", NULL);
+    const int32_t odd[] = {2, 3, 1};
+    toy_set_array(w.toy, ".attention.head_count_kv", GGUF_I32, odd, 3);
+    refused(LOCUM_E_FORMAT, "head_count_kv (3)", "layer 1", NULL);
+}
+
+static void routing_keys(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    toy_set_u32(w.toy, ".expert_gating_func", 2);
+    toy_set_bool(w.toy, ".expert_weights_norm", false);
+    toy_set_f32(w.toy, ".expert_weights_scale", 2.5f);
+    const uint64_t experts = 8;
+    toy_add(w.toy, 0.1, 1, &experts, "blk.1.exp_probs_b.bias");
+    const struct plan *plan = build();
+    assert_int_equal(plan->experts[1].route.gating, KERNELS_GATING_SIGMOID);
+    assert_false(plan->experts[1].route.normalise);
+    assert_true(plan->experts[1].route.scale == 2.5f);
+    assert_int_equal(plan->experts[0].route_bias, PLAN_NONE);
+    assert_string_equal(plan->weights[plan->experts[1].route_bias].name, "blk.1.exp_probs_b.bias");
+    assert_int_equal(w.model.unknown_tensors, 0);
+    toy_set_f32(w.toy, ".expert_weights_scale", 0);
+    assert_true(build()->experts[1].route.scale == 1);
+}
+
+static void biases_are_used_where_they_are(void **state) {
+    (void)state;
+    begin_arch("qwen3moe");
+    const uint64_t width = 64, experts = 8, words = 320;
+    toy_add(w.toy, 1, 1, &width, "blk.2.attn_output.bias");
+    toy_add(w.toy, 1, 1, &experts, "blk.0.ffn_gate_inp.bias");
+    toy_add(w.toy, 1, 1, &words, "output.bias");
+    const struct plan *plan = build();
+    assert_int_equal(w.model.unknown_tensors, 0);
+    uint32_t biases = 0;
+    for (uint32_t i = 0; i < plan->n_ops; i++)
+        biases += plan->ops[i].bias != PLAN_NONE;
+    assert_int_equal(biases, 3);
+}
+
+// ---- RoPE ---------------------------------------------------------------------------------------
+static void rope_scaling(void **state) {
+    (void)state;
+    begin_arch("llama");
+    toy_set_f32(w.toy, ".rope.scaling.factor", 4); // without a type: linear
+    assert_int_equal(build()->ropes[0].rope.scaling, KERNELS_ROPE_LINEAR);
+    assert_true(w.model.plan.ropes[0].rope.factor == 4);
+    toy_set_text(w.toy, ".rope.scaling.type", "yarn");
+    toy_set_u32(w.toy, ".rope.scaling.original_context_length", 256);
+    const struct kernels_rope *rope = &build()->ropes[0].rope;
+    assert_int_equal(rope->scaling, KERNELS_ROPE_YARN);
+    assert_int_equal(rope->context_original, 256);
+    assert_true(rope->beta_fast == 32 && rope->beta_slow == 1 && rope->ext_factor == 1);
+    toy_set_text(w.toy, ".rope.scaling.type", "none");
+    assert_int_equal(build()->ropes[0].rope.scaling, KERNELS_ROPE_NONE);
+    assert_true(w.model.plan.ropes[0].rope.factor == 1);
+    toy_set_text(w.toy, ".rope.scaling.type", "longrope");
+    refused(LOCUM_E_UNSUPPORTED, "llama.rope.scaling.type", "'longrope'", "yarn", NULL);
+    toy_unset(w.toy, ".rope.scaling.type");
+    toy_unset(w.toy, ".rope.scaling.factor");
+    toy_set_f32(w.toy, ".rope.scale_linear", 2); // the oldest spelling
+    assert_true(build()->ropes[0].rope.factor == 2);
+}
+
+static void rope_factors(void **state) {
+    (void)state;
+    begin_arch("llama");
+    const uint64_t pairs = 8;
+    toy_add(w.toy, 1, 1, &pairs, "rope_freqs.weight");
+    const struct plan *plan = build();
+    assert_int_equal(w.model.unknown_tensors, 0);
+    assert_string_equal(plan->weights[plan->ropes[0].factors].name, "rope_freqs.weight");
+    toy_tensor(w.toy, "rope_freqs.weight")->shape[0] = 7;
+    refused(LOCUM_E_FORMAT, "'rope_freqs.weight'", NULL);
+}
+
+// Hostile numbers that are in range one by one.
+static void rope_of_base_one(void **state) {
+    (void)state;
+    begin_arch("llama");
+    toy_set_f32(w.toy, ".rope.freq_base", 1);
+    toy_set_text(w.toy, ".rope.scaling.type", "yarn");
+    toy_set_f32(w.toy, ".rope.scaling.factor", 2);
+    const struct kernels_rope *rope = &build()->ropes[0].rope;
+    double theta[8], magnitude;
+    kernels_rope_frequencies(rope, theta, &magnitude); // no conversion of what is no number
+    assert_true(theta[0] > 0 && theta[0] <= 1);
+}
+
+// ---- gemma3 -------------------------------------------------------------------------------------
+static void expect_windows(const char *expected) {
+    const struct plan *plan = build();
+    for (uint32_t i = 0; i < plan->layers; i++) {
+        const struct plan_op *op = op_of(plan, PLAN_ATTENTION, i);
+        assert_int_equal(op->u.attention.window, expected[i] == 'w' ? 48 : 0);
+        const struct plan_op *rope = op_of(plan, PLAN_ROPE, 2 * i);
+        assert_true(plan->ropes[rope->u.rope.table].rope.base ==
+                    (expected[i] == 'w' ? 10000 : 1e6));
+    }
+}
+
+static void windows_of_gemma3(void **state) {
+    (void)state;
+    begin_arch("gemma3");
+    toy_set_f32(w.toy, ".rope.freq_base", 1e6f);
+    expect_windows("wwwww.w");
+    toy_set_u32(w.toy, ".attention.sliding_window_pattern", 2);
+    expect_windows("w.w.w.w");
+    const uint8_t list[] = {0, 1, 1, 0, 0, 1, 0};
+    toy_set_array(w.toy, ".attention.sliding_window_pattern", GGUF_BOOL, list, 7);
+    expect_windows(".ww..w.");
+    toy_set_array(w.toy, ".attention.sliding_window_pattern", GGUF_BOOL, list, 6);
+    refused(LOCUM_E_FORMAT, "gemma3.attention.sliding_window_pattern", NULL);
+    toy_set_u32(w.toy, ".attention.sliding_window_pattern", 0);
+    refused(LOCUM_E_FORMAT, "gemma3.attention.sliding_window_pattern", NULL);
+}
+
+static void scores_of_gemma3(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("gemma3");
+    spec.width = 96;
+    begin(&spec);
+    assert_true(op_of(build(), PLAN_ATTENTION, 3)->u.attention.scale == 0.25f); // 1 / sqrt(16)
+    spec.layers = 62; // the largest one divides by sqrt(width / heads)
+    spec.heads_kv = 1;
+    begin(&spec);
+    float scale = op_of(build(), PLAN_ATTENTION, 3)->u.attention.scale;
+    assert_true(scale * scale > 1 / 24.01f && scale * scale < 1 / 23.99f);
+}
+
+int main(void) {
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(every_architecture_builds),
+        TEST(dense_llama_and_tied_output),
+        TEST(rules_of_the_families),
+        TEST(unsupported_architecture_is_named),
+        TEST(missing_tensors_are_named),
+        TEST(missing_expert_of_many_is_named),
+        TEST(wrong_shapes_are_named),
+        TEST(unsupported_types_are_named),
+        TEST(experts_of_two_types_are_refused),
+        TEST(vectors_of_odd_places),
+        TEST(forms_of_experts),
+        TEST(unknown_tensors),
+        TEST(blocks_for_prediction_are_left_out),
+        TEST(vocabulary_and_embedding_agree),
+        TEST(vocabulary_alone_can_only_tokenize),
+        TEST(bad_numbers_are_named),
+        TEST(bad_floats_are_named),
+        TEST(missing_numbers_are_named),
+        TEST(odd_heads_are_unsupported),
+        TEST(defaults),
+        TEST(numbers_per_layer),
+        TEST(routing_keys),
+        TEST(biases_are_used_where_they_are),
+        TEST(rope_scaling),
+        TEST(rope_factors),
+        TEST(rope_of_base_one),
+        TEST(windows_of_gemma3),
+        TEST(scores_of_gemma3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
