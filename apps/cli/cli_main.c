@@ -35,6 +35,10 @@ static int command(int count, char **arguments) {
     if (strcmp(name, "--version") == 0) name = "version";
     enum cli_command_id id = cli_flags_command(name);
     if (id == CLI_COMMANDS) return unknown_command(name);
+    // Before the flags are read: what is wrong with them is told without colour as well.
+    for (int i = 2; i < count; i++) {
+        if (strcmp(arguments[i], "--no-color") == 0) cli_output_style(true, false);
+    }
     struct cli_arguments parsed;
     int status = cli_flags_parse(id, count - 2, arguments + 2, &parsed);
     if (status != CLI_EXIT_OK) return status;

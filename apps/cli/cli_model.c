@@ -91,21 +91,15 @@ void cli_model_plan_lines(const locum_memory_plan *plan, void (*line)(const char
         snprintf(slots, sizeof slots, "of %s that all experts take",
                  cli_number_bytes(plan->experts_total, experts));
     }
-    snprintf(context, sizeof context, "the budget allows a context of %u", plan->context_max);
-    uint64_t sum = plan->dense + plan->kv + plan->scratch + plan->slots + plan->fixed;
-    if (sum == plan->dense + plan->kv) { // refused: there are no parts to show
-        plan_line(line, "dense weights", plan->dense, "");
-        plan_line(line, "KV cache", plan->kv, kv);
-        plan_line(line, "least slots", plan->slots_floor, "");
-    } else {
-        plan_line(line, "dense weights", plan->dense, "");
-        plan_line(line, "KV cache", plan->kv, kv);
-        plan_line(line, "scratch", plan->scratch, scratch);
-        plan_line(line, "expert slots", plan->slots, slots);
-        plan_line(line, "fixed", plan->fixed, "metadata, tokenizer, stacks, buffers");
-        plan_line(line, "together", sum, "");
-    }
-    plan_line(line, "budget", plan->budget, plan->context_max ? context : "no context fits it");
+    snprintf(context, sizeof context, "a context of %u tokens fits", plan->context_max);
+    plan_line(line, "dense weights", plan->dense, "");
+    plan_line(line, "KV cache", plan->kv, kv);
+    plan_line(line, "scratch", plan->scratch, scratch);
+    plan_line(line, "expert slots", plan->slots, slots);
+    plan_line(line, "fixed", plan->fixed, "metadata, tokenizer, stacks, buffers");
+    plan_line(line, "together", plan->dense + plan->kv + plan->scratch + plan->slots + plan->fixed,
+              "");
+    plan_line(line, "budget", plan->budget, plan->context_max ? context : "no context fits");
     plan_line(line, "floor", plan->floor, "the least that can run this");
     plan_line(line, "recommended", plan->recommended, "more brings little");
 }

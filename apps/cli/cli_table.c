@@ -58,7 +58,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                 "how experts are read; direct: past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
                      "numbers in the KV cache"},
-    [CLI_CPU] = {"cpu", 0, CLI_CHOICE, MODEL_SETS, "SET", 0, 0, tiers,
+    [CLI_CPU] = {"cpu", 0, CLI_CHOICE, RUN | BENCH, "SET", 0, 0, tiers,
                  "instruction set; the answer is the same with each"},
     [CLI_PROMPT_TOKENS] = {"prompt-tokens", 0, CLI_INTEGER, BENCH, "N", 1, 4194304, NULL,
                            "tokens of the prompt (256)"},

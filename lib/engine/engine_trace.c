@@ -14,6 +14,7 @@ struct engine_trace {
     struct buffer rows;
     uint32_t turn, first_position;
     enum store_phase phase;
+    bool stepped; // something was computed
     bool charged[LIMIT_EXPERTS]; // of the current layer and step
     locum_status status;
     locum_error error;
@@ -81,6 +82,7 @@ locum_status engine_trace_open(const char *path, const char *model,
 
 void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase,
                        uint32_t first_position) {
+    trace->stepped = true;
     trace->turn = turn;
     trace->phase = phase;
     trace->first_position = first_position;
@@ -124,10 +126,10 @@ locum_status engine_trace_close(struct engine_trace *trace, locum_error *error) 
     if (!trace) return LOCUM_OK;
     flush(trace);
     locum_status status = trace->status;
-    if (status == LOCUM_OK) {
+    if (status == LOCUM_OK && trace->stepped) {
         status = file_write_commit(trace->file, error);
         trace->file = NULL;
-    } else if (error) {
+    } else if (status != LOCUM_OK && error) {
         *error = trace->error;
     }
     engine_trace_cancel(trace);

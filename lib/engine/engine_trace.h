@@ -33,7 +33,7 @@ void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_pha
 void engine_trace_write(void *trace, uint32_t layer, uint32_t token, uint32_t used,
                         const uint32_t *ids, const float *weights, const uint32_t *rank,
                         const bool *resident);
-// The file appears whole, or not at all after an error.
+// The file appears whole; not at all after an error, or when no request computed anything.
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error);
 void engine_trace_cancel(struct engine_trace *trace); // no file; NULL is fine
 

@@ -303,8 +303,7 @@ def _():
     return Model().extra_pair(struct.pack("<Q", (1 << 64) - 1)).bytes()
 
 
-@case("bad-no-architecture", "general.architecture is missing", says="general.architecture",
-      inspect=0)
+@case("bad-no-architecture", "general.architecture is missing", says="general.architecture")
 def _():
     return Model().drop("general.architecture").bytes()
 

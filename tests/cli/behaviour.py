@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes where, what comes back, and what happens when something is taken away meanwhile."""
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import tempfile
+import time
+
+from cli_test import (PROSE, Skip, bad_files, check, equal, inspect, locum, main, model,
+                      start, stats, wait)
+
+MOE = model("good-qwen3moe-mixed")
+SPM = model("good-llama-tied-spm")
+SLOW = ["--cpu", "ref", "-t", "1"]
+STATS_KEYS = {
+    "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash text "
+        "prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
+    "time": "compute_s io_wait_s sample_s",
+    "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read slots_bytes "
+               "demand_bytes_per_token",
+    "memory": "budget floor dense kv scratch slots fixed peak_rss"}
+
+
+def read_some(stream, count=1):
+    """Blocks until something was written there."""
+    data = b""
+    while len(data) < count:
+        part = os.read(stream.fileno(), count - len(data))
+        if not part:
+            break
+        data += part
+    return data
+
+
+def read_until(stream, word):
+    """Lines until one that holds word; what was read."""
+    data = b""
+    while word not in data:
+        part = os.read(stream.fileno(), 4096)
+        check(part, f"{word} never came: {data!r:.500}")
+        data += part
+    return data
+
+
+# --- Streams -------------------------------------------------------------------------------------
+
+def test_standard_output_is_the_answer_alone():
+    one = stats(MOE, "-p", PROSE[:200], "-n", 60, "--ignore-eos", "--seed", 3, "--verbose", "--plan")
+    equal(one["out"].decode(), one["text"], "standard output and the text of --stats")
+    check(one["text"] and not one["text"].startswith("\n"), "the answer")
+
+
+def test_stats_have_their_keys():
+    one = stats(MOE, "-p", "The birds", "-n", 5, "--ignore-eos")
+    told = {key: value for key, value in one.items() if key not in ("out", "err", "peak")}
+    for part, keys in STATS_KEYS.items():
+        equal(" ".join(told[part] if part else told), keys, f"keys of {part or '--stats'}")
+    equal(len(one["ids"]), 5, "ids")
+    check(re.fullmatch("[0-9a-f]{16}", one["logits_hash"]), "logits_hash")
+    sizes = one["memory"]
+    check(sum(sizes[part] for part in ("dense", "kv", "scratch", "slots", "fixed"))
+          <= sizes["budget"], "the parts are more than the budget")
+    check(one["peak"] >= sizes["peak_rss"] > 0, "peak_rss")
+
+
+def test_lines_on_standard_error():
+    err = stats(MOE, "-p", "The birds", "-n", 5, "--memory", "11M", "-c", 256)["err"].splitlines()
+    equal(len(err), 2, "lines")
+    for word in ("budget 11.0 MiB", "slots", "I/O", "thread", "memory"):
+        check(word in err[0], f"'{word}' is not in the first line: {err[0]}")
+    for word in ("prompt token", "answer token", "/s", "hit rate", "read", "peak memory", "seed",
+                 "prompt used raw"):
+        check(word in err[1], f"'{word}' is not in the closing line: {err[1]}")
+
+
+def test_less_memory_streams_and_says_so():
+    floor = inspect(MOE)["plan"]["floor"]
+    check("streaming" in stats(MOE, "-p", "a", "-n", 2, "--memory", floor)["err"], "streaming")
+    check("all experts in memory" in stats(MOE, "-p", "a", "-n", 2)["err"], "all in memory")
+
+
+def test_a_drawn_seed_is_printed_and_repeats():
+    first = stats(MOE, "-p", "The birds", "-n", 20, "--temp", 2, "--ignore-eos")
+    seed = re.search(r"seed (\d+)", first["err"]).group(1)
+    again = stats(MOE, "-p", "The birds", "-n", 20, "--temp", 2, "--ignore-eos", "--seed", seed)
+    equal(again["ids"], first["ids"], "the answer with the printed seed")
+
+
+def test_hit_rate_rises_with_memory():
+    plan = inspect(MOE)["plan"]
+    rates, reads = [], []
+    for extra in (0, plan["experts_total"] // 2, plan["experts_total"]):
+        one = stats(MOE, "-p", PROSE[:300], "-n", 40, "--ignore-eos", "--temp", 0, "--chunk", 8,
+                    "--memory", plan["floor"] + extra)
+        rates.append(one["experts"]["hit_rate_decode"])
+        reads.append(one["experts"]["bytes_read"])
+    check(rates[0] < rates[1] < rates[2], f"hit rates {rates}")
+    check(reads[0] > reads[1] > reads[2], f"bytes read {reads}")
+    equal(rates[2], 1.0, "hit rate of the answer with all experts in memory")
+
+
+# --- Prompts -------------------------------------------------------------------------------------
+
+AWKWARD = ["Добро утро, 世界! 🎉", "é e\u0301 — 123456789", "\t  two\r\n\r\n", "<|im_end|>", "\u3000",
+           "नमस्ते ไทย", "- dash", "a\u0000b"]
+
+
+def test_a_prompt_is_the_same_from_everywhere():
+    for text in AWKWARD:
+        data = text.encode()
+        with tempfile.NamedTemporaryFile(prefix="Загрузки 模型 ü ") as file:
+            file.write(data)
+            file.flush()
+            asked = [stats(MOE, "-n", 2, "--temp", 0, *source, given=given) for source, given in (
+                (["-f", file.name], None), (["-"], data), ([], data), (["-f", "-"], data))]
+        if "\0" not in text:
+            asked.append(stats(MOE, "-n", 2, "--temp", 0, f"--prompt={text}"))
+        equal(len({one["logits_hash"] for one in asked}), 1, f"different answers to {text!r}")
+
+
+def test_bytes_that_are_no_text():
+    data = bytes(range(256)) + b"\xed\xa0\x80\xf0\x9f"
+    one = stats(MOE, "-n", 3, "--ignore-eos", given=data)
+    check(one["prompt_tokens"] > 200 and one["generated_tokens"] == 3, "the answer")
+
+
+def test_the_answer_is_always_utf8():
+    for seed in range(3):
+        stats(MOE, "-p", "The", "-n", 100, "--temp", 1000, "--top-k", 0, "--top-p", 1, "--min-p",
+              0, "--ignore-eos", "--seed", seed)["out"].decode()
+
+
+def test_end_of_input():
+    locum("run", MOE, given=b"").expect(2, "empty")  # nothing at all
+    locum("run", MOE, "-", given=b"").expect(2, "empty")
+    equal(stats(SPM, "-n", 3, given=b"")["prompt_tokens"], 1, "BOS alone")
+    equal(locum("run", MOE, "-", "-n", 5, "--temp", 0, given=b"hi").out,
+          locum("run", MOE, "-p", "hi", "-n", 5, "--temp", 0).out, "no newline at the end")
+    equal(locum("tokenize", MOE, "--ids", given=b"").expect(0).out, b"\n", "no text, no ids")
+
+
+def test_a_prompt_that_does_not_fit():
+    locum("run", MOE, "-p", PROSE, "-c", 64).expect(2, "64", "tokens")
+    full = stats(MOE, "-p", "The birds", "-c", 64, "--ignore-eos")
+    check("the context is full" in full["err"], f"nothing said: {full['err']}")
+    equal(full["prompt_tokens"] + full["generated_tokens"], 65, "tokens until the context is full")
+
+
+# --- Files ---------------------------------------------------------------------------------------
+
+def test_any_shard_and_the_folder():
+    whole = stats(model("good-qwen3moe-v2"), "-p", "The birds", "-n", 10, "--temp", 0)
+    first = model("good-qwen3moe-split")
+    ways = [first, first.replace("00001-of", "00002-of"), first.replace("00001-of", "00003-of")]
+    with tempfile.TemporaryDirectory() as folder:
+        for way in ways:
+            shutil.copy(way, folder)
+        for way in [*ways, folder]:
+            equal(stats(way, "-p", "The birds", "-n", 10, "--temp", 0)["logits_hash"],
+                  whole["logits_hash"], way)
+            equal(inspect(way)["shards"], 3, way)
+        os.unlink(os.path.join(folder, os.path.basename(ways[1])))
+        for way in (ways[0], ways[2]):
+            left = os.path.join(folder, os.path.basename(way))
+            for command in ("run", "inspect"):
+                locum(command, left, *(["-p", "a"] if command == "run" else [])).expect(
+                    3, os.path.basename(ways[1]))
+
+
+def test_names_of_files():
+    with tempfile.TemporaryDirectory() as folder:
+        odd = os.path.join(folder, "Загрузки", "模型 \u3000x")
+        os.makedirs(odd)
+        path = os.path.join(odd, "-'\"ü.gguf")
+        shutil.copy(MOE, path)
+        equal(stats(path, "-p", "a", "-n", 2)["model"], path, "model")
+        equal(inspect(path)["path"], path, "path")
+        base = os.path.basename(path)
+        locum("run", base, cwd=odd).expect(2, "unknown flag")
+        locum("run", "-p", "a", "-n", "2", "--", base, cwd=odd).expect(0)
+        os.truncate(path, os.path.getsize(path) - 1)
+        locum("run", path, "-p", "a").expect(3, path, "output")
+        # Bytes that are no text, as file names may be.
+        latin = os.fsencode(folder) + b"/m\xfc.gguf"
+        shutil.copy(MOE, latin)
+        json.loads(locum("inspect", "--json", latin).expect(0).out)
+
+
+def test_what_cannot_be_opened():
+    with tempfile.TemporaryDirectory() as folder:
+        for arguments in (["run", folder + "/none.gguf", "-p", "a"], ["inspect", folder],
+                          ["run", MOE, "-f", folder + "/none.txt"], ["run", MOE, "-f", folder],
+                          ["run", MOE, "-p", "a", "--stats", folder + "/none/x.json"],
+                          ["run", MOE, "-p", "a", "--trace", folder + "/none/x.csv"],
+                          ["run", MOE, "-p", "a", "--stats", folder],
+                          ["tokenize", folder + "/none.gguf", "a"],
+                          ["bench", folder + "/none.gguf"]):
+            result = locum(*arguments).expect(3, folder)
+            equal(result.out, b"", "standard output")
+
+
+def test_a_file_without_tensors():
+    path = model("good-vocab-only-bpe")
+    told = inspect(path)
+    equal((told["runnable"], told["tensors"], told["vocabulary"] > 0), (False, 0, True), "inspect")
+    equal(locum("tokenize", path, "--ids", "The birds").expect(0).out,
+          locum("tokenize", path, "--ids", given=b"The birds").out, "the same ids")
+    locum("run", path, "-p", "a").expect(3)
+
+
+def test_tensors_that_nobody_uses():
+    told = inspect(model("good-qwen3moe-extra"))
+    equal((told["runnable"], told["unknown_tensors"]), (True, 10), "runnable, unknown_tensors")
+    equal(stats(model("good-qwen3moe-extra"), "-p", "a", "-n", 5, "--temp", 0)["logits_hash"],
+          stats(model("good-qwen3moe-v2"), "-p", "a", "-n", 5, "--temp", 0)["logits_hash"], "answer")
+
+
+def test_another_architecture_is_named():
+    path = os.path.join(bad_files(), "unsupported-architecture.gguf")
+    result = locum("run", path, "-p", "a").expect(3, "bigbird", "qwen3moe", "llama", "gemma3")
+    check("corrupt" not in result.err and "damaged" not in result.err, result.err)
+
+
+def test_a_file_system_without_direct_reads():
+    if not os.path.isdir("/dev/shm"):
+        raise Skip("there is no /dev/shm")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = shutil.copy(MOE, folder)
+        automatic = locum("run", path, "-p", "a", "-n", 3, "--temp", 0)
+        if "direct" in automatic.err:
+            raise Skip("this kernel reads memory file systems directly")
+        automatic.expect(0, "page cache")
+        equal(automatic.out, locum("run", MOE, "-p", "a", "-n", 3, "--temp", 0).out, "the answer")
+        locum("run", path, "-p", "a", "--io", "direct").expect(3, path, "direct")
+
+
+# --- Exit status ----------------------------------------------------------------------------------
+
+def test_failures_have_their_own_status():
+    locum("run", MOE, "-p", "a", "--memory", "1M").expect(4, "budget", "floor", "dense", "KV", "slots")
+    equal(locum("inspect", MOE, "--memory", "1M").expect(0).err, "", "inspect shows the plan")
+    locum("run", MOE, "-p", "a", "--memory", "9M").expect(4, "largest context that fits")
+
+
+def test_nothing_half_written():
+    with tempfile.TemporaryDirectory() as folder:
+        old = os.path.join(folder, "stats.json")
+        with open(old, "w", encoding="ascii") as file:
+            file.write("old")
+        for wrong in (["--memory", "1M"], ["-c", "8"]):
+            locum("run", MOE, "-p", PROSE, "--stats", old, "--trace", folder + "/t.csv", *wrong)
+            equal(os.listdir(folder), ["stats.json"], f"files after a run with {wrong}")
+            with open(old, encoding="ascii") as file:
+                equal(file.read(), "old", "stats.json")
+
+
+def with_nan(folder):
+    """The F32 model with a weight of the last norm that is not a number."""
+    path = shutil.copy(model("good-qwen3moe-f32"), folder)
+    told = json.loads(locum("inspect", path, "--json", "--tensors").expect(0).out)
+    tensor = next(t for t in told["tensor_list"] if t["name"] == "output_norm.weight")
+    with open(path, "r+b") as file:
+        file.seek(tensor["offset"])
+        file.write(struct.pack("<f", float("nan")))
+    return path
+
+
+def test_not_a_number_is_an_error():
+    with tempfile.TemporaryDirectory() as folder:
+        for temperature in ("0", "1"):
+            result = locum("run", with_nan(folder), "-p", "a", "-n", 3, "--temp", temperature)
+            equal(result.expect(5, "not finite").out, b"", "standard output")
+
+
+def test_the_file_shrinks_meanwhile():
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copy(MOE, folder)
+        floor = inspect(path, "-c", 4000)["plan"]["floor"]
+        child = start("run", path, "-p", "The birds", "--ignore-eos", "-c", 4000, "--memory", floor,
+                      "--temp", 2, *SLOW)
+        read_some(child.stdout)
+        os.truncate(path, os.path.getsize(path) // 8)
+        out, err = child.communicate()
+        equal(child.returncode, 5, f"exit status ({err.decode()})")
+        check(path in err.decode(), f"the file is not named: {err.decode()}")
+        check(len(out) > 0, "the beginning of the answer is lost")
+
+
+# --- Taken away ----------------------------------------------------------------------------------
+
+def test_interrupt_while_answering():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stats.json")
+        arguments = [MOE, "-p", "The birds", "--ignore-eos", "-c", 4000, "--seed", 5]
+        child = start("run", *arguments, *SLOW, "--stats", path)
+        first = read_some(child.stdout, 20)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate()
+        equal(child.returncode, 130, "exit status")
+        check(b"answer token" in err, f"no closing line: {err.decode()}")
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        equal((first + out).decode(), told["text"], "the answer until then")
+        equal(len(told["ids"]), told["generated_tokens"], "ids")
+        check(0 < told["generated_tokens"] < 3900, "nothing was interrupted")
+        whole = stats(*arguments, "-n", told["generated_tokens"])
+        equal(whole["ids"], told["ids"], "the beginning of the same answer")
+
+
+def test_interrupt_while_reading_the_prompt():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stats.json")
+        child = start("run", MOE, "-p", PROSE * 4, "--chunk", 4096, *SLOW, "--stats", path)
+        read_until(child.stderr, b"I/O")
+        child.send_signal(signal.SIGINT)
+        out, _ = child.communicate()
+        equal((child.returncode, out), (130, b""), "exit status and answer")
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+        equal((told["computed_tokens"], told["generated_tokens"]), (0, 0), "computed and generated")
+
+
+def test_interrupt_while_waiting_for_a_prompt():
+    child = start("run", MOE, "-", stdin=-1)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate()
+    equal((child.returncode, out), (130, b""), f"exit status ({err.decode()})")
+
+
+def test_termination_is_an_interrupt():
+    child = start("run", MOE, "-p", "The birds", "--ignore-eos", "-c", 4000, *SLOW)
+    read_some(child.stdout)
+    child.send_signal(signal.SIGTERM)
+    child.communicate()
+    equal(child.returncode, 130, "exit status")
+
+
+def test_the_reader_goes_away():
+    child = start("run", MOE, "-p", "The birds", "--ignore-eos", "-c", 4000, *SLOW)
+    read_some(child.stdout)
+    child.stdout.close()
+    err = child.stderr.read().decode()
+    equal((wait(child)[0], len(err.splitlines())), (0, 1), f"exit status and lines ({err})")
+    for arguments in (["help"], ["inspect", MOE, "--json", "--tensors"], ["tokenize", MOE, "a"]):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        child = start(*arguments, stdout=theirs)
+        os.close(theirs)
+        equal((child.communicate()[1], child.returncode), (b"", 0), f"{arguments[0]}, no reader")
+
+
+def test_closed_streams():
+    for closed in ([0], [1], [2], [0, 1, 2]):
+        with tempfile.TemporaryDirectory() as folder:
+            path, copy = os.path.join(folder, "stats.json"), shutil.copy(MOE, folder)
+
+            def close():
+                for number in closed:
+                    os.close(number)
+            child = start("run", copy, "-p", "The birds", "-n", 5, "--stats", path,
+                          preexec_fn=close)
+            out, err = child.communicate()
+            equal(child.returncode, 0, f"exit status with {closed} closed: {err.decode()}")
+            with open(path, encoding="utf-8") as file:
+                json.load(file)
+            with open(copy, "rb") as one, open(MOE, "rb") as other:
+                equal(one.read() == other.read(), True, "the model's file is untouched")
+            check(out or 1 in closed, "no answer")
+
+
+def test_no_room_for_the_answer():
+    if not os.path.exists("/dev/full"):
+        raise Skip("there is no /dev/full")
+    with open("/dev/full", "wb") as full:
+        for arguments in (["run", MOE, "-p", "a", "-n", 5], ["help"], ["inspect", MOE, "--json"],
+                          ["tokenize", MOE, "a"], ["bench", MOE, "-n", 1, "-r", 1]):
+            locum(*arguments, stdout=full).expect(5, "space")
+        locum("run", MOE, "-p", "a", "-n", 2, "--stats", "/dev/full").expect(3, "/dev/full")
+
+
+# --- Tokens --------------------------------------------------------------------------------------
+
+def ids_of(path, text, *flags):
+    return json.loads(locum("tokenize", path, "--json", *flags, given=text).expect(0).out)
+
+
+def test_tokens_give_the_text_back():
+    for text in AWKWARD:
+        told = ids_of(MOE, text.encode())
+        joined = b"".join(bytes(token["bytes"]) for token in told["tokens"])
+        equal(joined, text.encode(), "bytes of the tokens")
+        equal([token["id"] for token in told["tokens"]], told["ids"], "ids")
+        equal(told["count"], len(told["ids"]), "count")
+
+
+def test_special_tokens_only_when_allowed():
+    for marker in ("<|im_end|>", "<think>"):  # control and user-defined
+        check(ids_of(MOE, marker.encode())["count"] > 1, f"{marker} is one token by default")
+        equal(ids_of(MOE, marker.encode(), "--special")["count"], 1, f"{marker} with --special")
+
+
+def test_bos_once():
+    bos = ids_of(SPM, b"")["ids"]
+    equal(len(bos), 1, "ids of nothing")
+    for text in (b"The birds", b"<s>The birds"):
+        told = ids_of(SPM, text, "--special")["ids"]
+        equal((told[0], told.count(bos[0])), (bos[0], 1), f"BOS in {text}")
+        raw = stats(SPM, "-n", 1, "--raw", given=text)
+        equal(raw["prompt_tokens"], len(told), f"tokens that run computes of {text}")
+
+
+def test_inspect_escapes_what_the_file_says():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "x.gguf")
+        shutil.copy(model("good-qwen3moe-v2"), path)
+        with open(path, "r+b") as file:
+            data = file.read()
+            name = inspect(path)["name"].encode()
+            file.seek(data.index(name))
+            file.write(b"\033[31m" + name[5:])
+        check(b"\033" not in locum("inspect", path).expect(0).out, "a control character")
+        check(inspect(path)["name"].startswith("\033"), "JSON has it as it is")
+
+
+if __name__ == "__main__":
+    main(globals())

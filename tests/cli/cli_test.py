@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command share: running it, making models, reporting.
+
+A test script is called with the path of the command and a folder for generated models; each of its
+functions named test_... is one test. The scripts need NumPy (for the models) and end with 77 without.
+"""
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TOOLS = os.path.join(ROOT, "tools", "gguf")
+sys.path.insert(0, TOOLS)
+try:
+    import gguf_bad
+    import gguf_make
+    import gguf_vocab
+except ImportError as problem:
+    print(f"SKIP: {problem} (Debian: python3-numpy)")
+    sys.exit(77)
+
+LOCUM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TIMEOUT = 300  # seconds: a hang, not a slow machine
+PROSE = gguf_vocab.SAMPLE.strip()
+
+
+class Failure(Exception):
+    pass
+
+
+class Skip(Exception):
+    """Says why a test cannot run here."""
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def equal(got, wanted, what):
+    check(got == wanted, f"{what}: got {got!r:.400}, wanted {wanted!r:.400}")
+
+
+# --- Running the command ------------------------------------------------------------------------
+
+class Result:
+    """Exit status, bytes of standard output, text of standard error, peak resident bytes."""
+
+    def __init__(self, arguments, code, out, err, peak):
+        self.arguments, self.code, self.out, self.peak = arguments, code, out, peak
+        self.err = err.decode("utf-8", "replace")
+
+    def expect(self, code, *words):
+        line = " ".join(str(argument) for argument in self.arguments)
+        check(self.code == code, f"locum {line:.300}\n  exit status {self.code}, wanted {code}\n"
+                                 f"  {self.err:.600}")
+        for word in words:
+            check(word.lower() in self.err.lower(),
+                  f"locum {line:.300}\n  '{word}' is not in:\n  {self.err:.600}")
+        return self
+
+
+def start(*arguments, **options):
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen([LOCUM, *map(os.fsencode, map(_text, arguments))], **options)
+
+
+def _text(argument):
+    return argument if isinstance(argument, (str, bytes)) else str(argument)
+
+
+def locum(*arguments, given=None, **options):
+    """Runs to the end. given: bytes for standard input, else it is /dev/null."""
+    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
+            tempfile.TemporaryFile() as err:
+        source.write(given or b"")
+        source.seek(0)
+        options.setdefault("stdout", out)
+        child = start(*arguments, stdin=source if given is not None else subprocess.DEVNULL,
+                      stderr=err, **options)
+        code, peak = wait(child)
+        out.seek(0)
+        err.seek(0)
+        return Result(arguments, code, out.read(), err.read(), peak)
+
+
+def wait(child):
+    """(exit status, peak resident bytes) of a child; negative status: the signal that ended it."""
+    import signal
+    import threading
+    timer = threading.Timer(TIMEOUT, child.kill)
+    timer.start()
+    try:
+        _, status, usage = os.wait4(child.pid, 0)
+    finally:
+        timer.cancel()
+    child.returncode = os.waitstatus_to_exitcode(status)
+    check(child.returncode != -signal.SIGKILL, f"no end after {TIMEOUT} s, or no memory")
+    return child.returncode, usage.ru_maxrss * 1024
+
+
+def stats(*arguments, given=None, code=0):
+    """The --stats of a run, with `out` (bytes of standard output), `err` and `peak` added."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stats.json")
+        result = locum("run", "--stats", path, *arguments, given=given).expect(code)
+        with open(path, encoding="utf-8") as file:
+            numbers = json.load(file)
+        equal(os.listdir(folder), ["stats.json"], "files beside --stats")
+    return dict(numbers, out=result.out, err=result.err, peak=result.peak)
+
+
+def inspect(model, *arguments):
+    return json.loads(locum("inspect", model, "--json", *arguments).expect(0).out)
+
+
+# --- Models -------------------------------------------------------------------------------------
+
+def _made(name, make):
+    """Path of a generated file; made again when the generators are newer."""
+    os.makedirs(MODELS, exist_ok=True)
+    mark = os.path.join(MODELS, name + ".made")
+    newest = max(os.path.getmtime(os.path.join(TOOLS, file)) for file in os.listdir(TOOLS)
+                 if file.endswith(".py"))
+    with open(os.path.join(MODELS, "lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(mark) or os.path.getmtime(mark) < newest:
+            first = make()
+            with open(mark, "w", encoding="utf-8") as file:
+                file.write(first)
+        with open(mark, encoding="utf-8") as file:
+            return file.read()
+
+
+def model(name):
+    """A named fixture of tools/gguf/gguf_make.py."""
+    return _made(name, lambda: gguf_make.make_fixture(name, MODELS)[0])
+
+
+def large_model(name, spec, **options):
+    path = os.path.join(MODELS, name + ".gguf")
+    return _made(name, lambda: gguf_make.make(path, spec, **options)[0])
+
+
+def bad_files():
+    """The folder with the table of gguf_bad.py and its files."""
+    folder = os.path.join(MODELS, "bad")
+
+    def make():
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([sys.executable, gguf_bad.__file__, folder], check=True,
+                       stdout=subprocess.DEVNULL)
+        return folder
+    return _made("bad", make)
+
+
+# --- Running tests ------------------------------------------------------------------------------
+
+def main(names):
+    """Calls each test_ function. 77 if everything was skipped."""
+    sys.stdout.reconfigure(line_buffering=True)
+    ran = failed = skipped = 0
+    for name, function in list(names.items()):
+        if not name.startswith("test_") or not (len(sys.argv) < 4 or name in sys.argv[3:]):
+            continue
+        try:
+            function()
+            ran += 1
+            print("ok  ", name)
+        except Skip as reason:
+            skipped += 1
+            print(f"SKIP {name}: {reason}")
+        except Failure as reason:
+            failed += 1
+            print(f"FAIL {name}: {reason}")
+        except Exception:  # a test that breaks has failed; the others still say what they know
+            failed += 1
+            print(f"FAIL {name}:")
+            traceback.print_exc(file=sys.stdout)
+    print(f"{ran} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed else 77 if skipped and not ran else 0)

@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every flag of every command, from the command's own table (`locum help --json`).
+
+A flag without an effect that is observed here fails the test: EFFECTS must have an entry for each
+pair of command and flag that the table has, and only for those.
+"""
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import tempfile
+
+from cli_test import LOCUM, check, equal, inspect, locum, main, model, stats
+
+MOE = model("good-qwen3moe-mixed")
+SPM = model("good-llama-tied-spm")  # its tokenizer adds BOS
+TABLE = json.loads(locum("help", "--json").expect(0).out)
+BASE = {"run": [MOE, "-p", "The birds, and the step.", "-n", "12", "--temp", "0"],
+        "inspect": [MOE], "tokenize": [MOE, "The birds"], "version": [], "help": ["run"],
+        "bench": [MOE, "--prompt-tokens", "20", "-n", "4", "-r", "2"]}
+
+
+def base(command, without=None):
+    """The arguments of a usual call, without one flag and its value."""
+    arguments = BASE[command]
+    if without in arguments:
+        at = arguments.index(without)
+        arguments = arguments[:at] + arguments[at + 2:]
+    return arguments
+
+
+def on_terminal(*arguments):
+    """What a terminal shows of standard error."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    child = subprocess.Popen([LOCUM, *arguments], stdin=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    while select.select([ours], [], [], 120)[0]:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    child.wait()
+    os.close(ours)
+    return shown
+
+
+# --- Effects: each function fails if the flag does nothing --------------------------------------
+
+def differs(measure):
+    """A flag whose effect is a difference in what measure(arguments) returns."""
+    def effect(*values):
+        seen = [measure(*value) for value in values]
+        check(len({json.dumps(one) for one in seen}) == len(seen),
+              f"no difference between {values}: {seen[0]!r:.200}")
+    return effect
+
+
+def ids(*arguments, of=None):
+    return stats(*base("run", of), *arguments)["ids"]
+
+
+def run_number(*keys):
+    def measure(*arguments):
+        value = stats(*BASE["run"], *arguments)
+        for key in keys:
+            value = value[key]
+        return value
+    return measure
+
+
+def plan_number(key):
+    return lambda *arguments: inspect(MOE, *arguments)["plan"][key]
+
+
+def bench(*arguments, without=None):
+    return json.loads(locum("bench", *base("bench", without), "--json", *arguments).expect(0).out)
+
+
+def bench_number(*keys):
+    def measure(*arguments):
+        value = bench(*arguments, without=arguments[0] if arguments else None)
+        for key in keys:
+            value = value[key]
+        return value
+    return measure
+
+
+def prompts():
+    with tempfile.NamedTemporaryFile(suffix=".txt") as file:
+        file.write(b"Nobody needs to count.")
+        file.flush()
+        other = stats(*base("run", "-p"), "-f", file.name)
+    given = stats(*base("run", "-p"), "--prompt", "Nobody needs to count.")
+    equal(other["ids"], given["ids"], "the same prompt from a file and as an argument")
+    check(given["logits_hash"] != stats(*BASE["run"])["logits_hash"], "the prompt has no effect")
+
+
+def predict():
+    for count in (0, 1, 7):
+        equal(stats(*base("run", "-n"), "--ignore-eos", "-n", count)["generated_tokens"], count,
+              f"tokens with -n {count}")
+
+
+def system():
+    locum("run", *BASE["run"], "--system", "Be kind.").expect(2, "--system", "template")
+
+
+def raw():
+    arguments = [*base("run", "-p"), "-p", "<|im_start|>user"]
+    plain, special = stats(*arguments), stats(*arguments, "--raw")
+    check(special["prompt_tokens"] < plain["prompt_tokens"], "special tokens are read both ways")
+    check("prompt used raw" in plain["err"] and "prompt used raw" in special["err"],
+          "the closing line does not say that the prompt was used raw")
+
+
+def ignore_eos():
+    # Almost uniform over the vocabulary: an end token comes soon.
+    wild = [*base("run", "-n"), "-n", "1500", "--top-k", "0", "--top-p", "1", "--min-p", "0",
+            "--seed", "1"]
+    wild[wild.index("--temp") + 1] = "1000"
+    ended = stats(*wild)["generated_tokens"]
+    check(0 < ended < 1500, f"no end token came in {ended} tokens")
+    equal(stats(*wild, "--ignore-eos")["generated_tokens"], 1500, "tokens with --ignore-eos")
+
+
+def narrowing(*flag):
+    """A flag that leaves the likeliest token only must undo a high temperature."""
+    def effect():
+        wild = ["--temp", "1000", "--seed", "1", "--top-p", "1", "--min-p", "0", "--top-k", "0"]
+        at = wild.index(flag[0])
+        narrow = wild[:at] + wild[at + 2:]
+        greedy = ids("--ignore-eos")
+        check(ids(*wild, "--ignore-eos", of="--temp") != greedy, "temperature 1000 is greedy")
+        equal(ids(*narrow, *flag, "--ignore-eos", of="--temp"), greedy, " ".join(flag))
+    return effect
+
+
+def seed():
+    warm = ["--temp", "2", "--ignore-eos"]
+    one, same, other = (ids(*warm, "--seed", n, of="--temp") for n in ("1", "1", "2"))
+    equal(one, same, "two runs with one seed")
+    check(one != other, "the seed has no effect")
+    check(ids(*warm, of="--temp") != ids(*warm, of="--temp"), "no seed is drawn")
+
+
+def chunk():
+    small, large = (stats(*BASE["run"], "--chunk", n) for n in ("1", "64"))
+    lookups = [one["experts"]["hits"] + one["experts"]["misses"] for one in (small, large)]
+    check(lookups[0] > lookups[1], f"chunks of 1 and 64 look up {lookups} experts")
+    equal(small["logits_hash"], large["logits_hash"], "chunks of 1 and 64")
+
+
+def memory():
+    floor = inspect(MOE)["plan"]["floor"]
+    tight, wide = (stats(*BASE["run"], "--memory", n) for n in (floor, "all"))
+    equal(tight["memory"]["budget"], floor, "the budget given in bytes")
+    check(tight["experts"]["bytes_read"] > wide["experts"]["bytes_read"], "same reads")
+    equal(tight["logits_hash"], wide["logits_hash"], "least and most memory")
+    equal(stats(*BASE["run"], "--memory", "64MiB")["memory"]["budget"], 64 << 20, "64MiB")
+    for text in ("auto", "1G"):
+        stats(*BASE["run"], "--memory", text)
+
+
+def trace():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.csv")
+        locum("run", *BASE["run"], "--trace", path).expect(0)
+        equal(os.listdir(folder), ["trace.csv"], "files beside --trace")
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    equal(lines[0], "# route_trace v1", "first line of the trace")
+    rows = [line.split(",") for line in lines if line[0].isdigit()]
+    check({row[1] for row in rows} == {"0", "1"}, "the trace lacks a phase")
+
+
+def choices(flag, key, values):
+    def effect():
+        for value, wanted in values:
+            got = stats(*BASE["run"], "--" + flag, value)[key]
+            check(got.startswith(wanted), f"--{flag} {value}: {key} is {got}")
+    return effect
+
+
+def plan(command):
+    def effect():
+        locum(command, *BASE[command], "--plan").expect(0, "memory plan", "floor", "recommended")
+        check("memory plan" not in locum(command, *BASE[command]).expect(0).err, "without --plan")
+    return effect
+
+
+def tensors():
+    equal(len(inspect(MOE, "--tensors")["tensor_list"]), inspect(MOE)["tensors"], "tensor_list")
+    listed = locum("inspect", MOE, "--tensors").expect(0).out
+    check(b"blk.0.ffn_down_exps.weight" in listed, "no list of tensors")
+
+
+def token_flags(flag, model_path, text, with_it, without):
+    def effect():
+        counts = [json.loads(locum("tokenize", model_path, "--json", *extra, text).expect(0).out)
+                  ["count"] for extra in ([flag], [])]
+        equal(counts, [with_it, without], f"tokens with and without {flag}")
+    return effect
+
+
+def only_ids():
+    told = json.loads(locum("tokenize", *BASE["tokenize"], "--json").expect(0).out)["ids"]
+    equal(locum("tokenize", *BASE["tokenize"], "--ids").expect(0).out.decode(),
+          " ".join(map(str, told)) + "\n", "--ids")
+
+
+def prints_json(command):
+    def effect():
+        check(isinstance(json.loads(locum(command, *BASE[command], "--json").expect(0).out), dict),
+              "no JSON object")
+    return effect
+
+
+def no_color(command):
+    def effect():
+        wrong = [command, *BASE[command], "--no-such-flag"]
+        check(b"\033[3" in on_terminal(*wrong), "no colour on a terminal")
+        check(b"\033[3" not in on_terminal(*wrong, "--no-color"), "colour in spite of --no-color")
+        check(b"\033" not in locum(*wrong).expect(2).err.encode(), "colour in a file")
+    return effect
+
+
+def quiet(command):
+    def effect():
+        check(locum(command, *BASE[command]).expect(0).err != "", "nothing to be quiet about")
+        equal(locum(command, *BASE[command], "--quiet").expect(0).err, "", "--quiet")
+    return effect
+
+
+def verbose():
+    told = locum("run", *BASE["run"], "--verbose", "-c", "100").expect(0).err.splitlines()
+    settings = {line.split()[0]: line.split()[-1] for line in told if line.startswith("  ")}
+    equal((settings["ctx"], settings["temp"], settings["top-k"]), ("line", "line", "default"),
+          "sources of ctx, temp and top-k")
+
+
+def bench_verbose():
+    locum("bench", *BASE["bench"], "--verbose").expect(0, "kv-type", "default")
+
+
+def shows_help(command):
+    return lambda: check(f"Usage: locum {command}" in
+                         locum(command, "--help").expect(0).out.decode(), "no usage")
+
+
+EFFECTS = {
+    ("run", "prompt"): prompts,
+    ("run", "file"): prompts,
+    ("run", "predict"): predict,
+    ("run", "system"): system,
+    ("run", "raw"): raw,
+    ("run", "ignore-eos"): ignore_eos,
+    ("run", "temp"): narrowing("--temp", "0"),
+    ("run", "top-k"): narrowing("--top-k", "1"),
+    ("run", "top-p"): narrowing("--top-p", "0"),
+    ("run", "min-p"): narrowing("--min-p", "1"),
+    ("run", "seed"): seed,
+    ("run", "memory"): memory,
+    ("run", "ctx"): lambda: differs(run_number("memory", "kv"))(["-c", "100"], ["-c", "1000"]),
+    ("run", "threads"): lambda: differs(run_number("threads"))(["-t", "1"], ["-t", "3"]),
+    ("run", "chunk"): chunk,
+    ("run", "io"): choices("io", "io", [("buffered", "buffered")]),
+    ("run", "kv-type"): lambda: differs(run_number("memory", "kv"))(["--kv-type", "f16"],
+                                                                    ["--kv-type", "f32"]),
+    ("run", "cpu"): choices("cpu", "cpu", [("ref", "ref")]),
+    ("run", "plan"): plan("run"),
+    ("run", "stats"): lambda: stats(*BASE["run"]),
+    ("run", "trace"): trace,
+    ("run", "quiet"): quiet("run"),
+    ("run", "verbose"): verbose,
+    ("inspect", "memory"): lambda: differs(plan_number("budget"))(["--memory", "100M"], []),
+    ("inspect", "ctx"): lambda: differs(plan_number("kv"))(["-c", "100"], ["-c", "1000"]),
+    ("inspect", "threads"): lambda: differs(plan_number("threads"))(["-t", "1"], ["-t", "3"]),
+    ("inspect", "chunk"): lambda: differs(plan_number("scratch"))(["--chunk", "1"],
+                                                                  ["--chunk", "512"]),
+    ("inspect", "kv-type"): lambda: differs(plan_number("kv"))(["--kv-type", "f32"], []),
+    ("inspect", "tensors"): tensors,
+    ("tokenize", "ids"): only_ids,
+    ("tokenize", "special"): token_flags("--special", MOE, "<|im_end|>", 1, 9),
+    ("tokenize", "no-bos"): token_flags("--no-bos", SPM, "", 0, 1),
+    ("bench", "predict"): lambda: differs(bench_number("answer", "tokens"))(["-n", "0"],
+                                                                            ["-n", "3"]),
+    ("bench", "seed"): lambda: differs(bench_number("runs", 0, "logits_hash"))(["--seed", "2"], []),
+    ("bench", "memory"): lambda: differs(bench_number("memory", "budget"))(["--memory", "100M"], []),
+    ("bench", "ctx"): lambda: differs(bench_number("memory", "slots"))(
+        ["-c", "64", "--memory", "11M"], ["-c", "4096", "--memory", "11M"]),
+    ("bench", "threads"): lambda: differs(bench_number("threads"))(["-t", "1"], ["-t", "3"]),
+    ("bench", "chunk"): lambda: differs(bench_number("chunk"))(["--chunk", "1"], ["--chunk", "9"]),
+    ("bench", "io"): lambda: check(bench("--io", "buffered")["io"].startswith("buffered"), "--io"),
+    ("bench", "kv-type"): lambda: differs(bench_number("runs", 0, "logits_hash"))(
+        ["--kv-type", "f32"], []),
+    ("bench", "cpu"): lambda: equal(bench("--cpu", "ref")["cpu"], "ref", "--cpu"),
+    ("bench", "prompt-tokens"): lambda: differs(bench_number("prompt", "tokens"))(
+        ["--prompt-tokens", "3"], ["--prompt-tokens", "30"]),
+    ("bench", "repeat"): lambda: differs(bench_number("repetitions"))(["-r", "1"], ["-r", "3"]),
+    ("bench", "plan"): plan("bench"),
+    ("bench", "quiet"): quiet("bench"),
+    ("bench", "verbose"): bench_verbose,
+}
+for _command in BASE:
+    EFFECTS[_command, "no-color"] = no_color(_command)
+    EFFECTS[_command, "help"] = shows_help(_command)
+    if _command not in ("run",):
+        EFFECTS[_command, "json"] = prints_json(_command)
+
+
+def test_every_flag_has_an_effect():
+    pairs = {(command, flag["name"]) for flag in TABLE["flags"] for command in flag["commands"]}
+    equal(sorted(pairs - set(EFFECTS)), [], "flags without an observed effect")
+    equal(sorted(set(EFFECTS) - pairs), [], "effects of flags that do not exist")
+    for effect in dict.fromkeys(EFFECTS[pair] for pair in sorted(pairs)):
+        effect()
+
+
+# --- Wrong usage ---------------------------------------------------------------------------------
+
+def each_flag(*kinds):
+    for flag in TABLE["flags"]:
+        for command in flag["commands"]:
+            if flag["kind"] in kinds:
+                yield command, "--" + flag["name"], flag
+
+
+def test_a_missing_value_names_the_flag():
+    for command, name, _ in each_flag("integer", "real", "size", "choice", "text"):
+        locum(command, name).expect(2, f"{name} needs a value")
+
+
+def test_a_switch_takes_no_value():
+    for command, name, _ in each_flag("switch"):
+        locum(command, *BASE[command], name + "=yes").expect(2, f"{name} takes no value", "yes")
+
+
+def test_numbers_are_read_strictly():
+    wrong = ["abc", "", " 1", "1 ", "0x10", "1,5", "--", "nan", "inf", "1e", "1.2.3"]
+    for command, name, flag in each_flag("integer", "real", "size"):
+        for value in wrong + ([] if flag["kind"] == "real" else ["1e3", "+1"]):
+            locum(command, f"{name}={value}").expect(2, f"{name} '{value}'")
+
+
+def test_ranges_hold_and_are_told():
+    for command, name, flag in each_flag("integer", "real"):
+        least, most = flag["least"], flag["most"]
+        below, above = str(int(float(least)) - 1), str(int(float(most)) + 1)
+        if least == "0" and flag["kind"] == "integer":
+            locum(command, f"{name}={below}").expect(2, name, below)  # no number without a sign
+        else:
+            locum(command, f"{name}={below}").expect(2, name, least, most)
+        if most == str(2 ** 64 - 1):
+            above = str(2 ** 64)
+        locum(command, f"{name}={above}").expect(2, name, least, most)
+        locum(command, f"{name}={least}", "--help").expect(0)
+        locum(command, f"{name}={most}", "--help").expect(0)
+
+
+def test_choices_hold_and_are_told():
+    for command, name, flag in each_flag("choice"):
+        locum(command, name, "no-such").expect(2, name, "no-such", *flag["choices"])
+
+
+def test_sizes():
+    def budget(text):
+        return inspect(MOE, "--memory", text)["plan"]["budget"]
+    for text, wanted in (("1G", 1 << 30), ("1GiB", 1 << 30), ("1gb", 10 ** 9), ("1.5g", 3 << 29),
+                         ("20M", 20 << 20), ("20480K", 20 << 20), ("20971521", (20 << 20) + 1),
+                         ("20971521B", (20 << 20) + 1)):
+        equal(budget(text), wanted, text)
+    for text in ("0", "0G", "-1", "1X", "G", "99999999T", "99999999999999999999"):
+        locum("run", MOE, "-p", "x", f"--memory={text}").expect(2, "--memory", text)
+
+
+def test_ways_to_write_a_flag():
+    words = ["The birds", "12"]
+    plain = stats(MOE, "-p", words[0], "-n", words[1], "--temp", "0")
+    for arguments in (["--prompt", words[0], "--predict", words[1], "--temp=0", MOE],
+                      ["--temp=0", "-n12", MOE, "-pThe birds"],
+                      ["-n", "12", "--prompt=The birds", "--temp", "0", "--", MOE]):
+        equal(stats(*arguments)["logits_hash"], plain["logits_hash"], str(arguments))
+
+
+def test_flags_that_are_wrong():
+    for arguments, words in (
+            (["run", MOE, "--tmep", "1"], ["unknown flag --tmep", "--temp?"]),
+            (["run", MOE, "--threds=2"], ["--threads?"]),
+            (["run", MOE, "--qqqqqqq"], ["unknown flag --qqqqqqq"]),
+            (["run", MOE, "-Z"], ["unknown flag -Z"]),
+            (["run", MOE, "--" + "x" * 1000], ["unknown flag"]),
+            (["inspect", MOE, "--temp", "1"], ["--temp", "locum run"]),
+            (["run", MOE, "-n", "1", "-n", "2"], ["-n", "twice"]),
+            (["run", MOE, "-p", "a", "-f", "b"], ["--prompt and --file exclude"]),
+            (["run", MOE, "-p", "a", "-"], ["-p"]),
+            (["run", MOE, "text"], ["-p"]),
+            (["run"], ["MODEL is missing"]),
+            (["inspect", MOE, MOE], ["too many"]),
+            (["inspect", MOE, "--", "--json"], ["too many"]),
+            (["insepct", MOE], ["locum inspect"]),
+            ([MOE], ["locum run"]),
+            (["nonsense"], ["no command 'nonsense'"]),
+            (["help", "rum"], ["run"]),
+            ([], ["Usage"])):
+        equal(locum(*arguments).expect(2, *words).out, b"", "standard output")
+
+
+def test_help():
+    overview = locum("help").expect(0).out.decode()
+    for one in TABLE["commands"]:
+        check(one["name"] in overview, f"{one['name']} is not in the overview")
+        text = locum("help", one["name"]).expect(0).out.decode()
+        for flag in TABLE["flags"]:
+            told = re.search(rf"^  .*--{flag['name']}( |$)", text.split("Examples")[0], re.M)
+            equal(bool(told), one["name"] in flag["commands"], f"{flag['name']} in help {one['name']}")
+        check(all(example in text for example in one["examples"]), "examples")
+        check(max(map(len, text.splitlines())) <= 100, f"help {one['name']} is too wide")
+    for asking in (["--help"], ["-h"]):
+        equal(locum(*asking).expect(0).out.decode(), overview, str(asking))
+    equal(locum("--version").out, locum("version").expect(0).out, "--version")
+
+
+if __name__ == "__main__":
+    main(globals())
