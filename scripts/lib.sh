@@ -21,7 +21,7 @@ fi
 # To build: the compiler and the libraries of the command. libcmocka is the tests'.
 # shellcheck disable=SC2034 # used by the scripts that source this
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config
-    libpcre2-dev libjansson-dev liburing-dev libxxhash-dev libcmocka-dev)
+    libjansson-dev liburing-dev libcmocka-dev)
 # To check, beyond that: the second compiler with its fuzzer, AVX-512 in portable C, the scripts.
 # shellcheck disable=SC2034
 packages_check=(clang-14 libclang-rt-14-dev libsimde-dev binutils git python3 python3-numpy
