@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A vocabulary and a text, both out of the input. Whatever the vocabulary is, opening it ends with a
-// tokenizer or an error; then every text has ids that exist, comes back from them byte for byte unless
-// something had to stand in, and streams to the same characters however it is cut.
+// A vocabulary and a text, both out of the input. Whatever the vocabulary is, opening it ends with
+// a tokenizer or an error; then every text has ids that exist, comes back from them byte for byte
+// unless something had to stand in, and streams to the same characters however it is cut.
 //
-// Input: model, row of pre-tokenizers, switches (three bytes); tokens: count (2), each kind, score, size
-// and bytes; merges: count (1), each size and bytes; the text is the rest.
+// Input: model, row of pre-tokenizers, switches (three bytes); tokens: count (2), each kind, score,
+// size and bytes; merges: count (1), each size and bytes; the text is the rest.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

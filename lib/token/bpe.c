@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Merges in memory: the ids of both sides by rank, and an index of ranks by pair, 13.3 bytes a merge. What
-// a merge makes is not stored, it is found by its text: one look-up per merge done, against 4 bytes for
-// each of half a million merges known.
+// Merges in memory: the ids of both sides by rank, and an index of ranks by pair, 13.3 bytes a
+// merge. What a merge makes is not stored, it is found by its text: one look-up per merge done,
+// against 4 bytes for each of half a million merges known.
 #include "token/bpe.h"
 
 #include "base/check.h"
@@ -86,8 +86,8 @@ struct survey {
     locum_token last; // what the merge before makes
 };
 
-// A merge mostly makes the token behind the one that the merge before made, so that one is looked at
-// first: it is near, an index is far.
+// A merge mostly makes the token behind the one that the merge before made, so that one is looked
+// at first: it is near, an index is far.
 static locum_token find_made(const struct vocabulary *vocabulary, struct slice both, locum_token last) {
     uint32_t next = (uint32_t)(last + 1);
     if (next < vocabulary_size(vocabulary) && (vocabulary->kinds[next] & VOCABULARY_PLAIN) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      byte-pair encoding: the merges of a model, and a piece of text to symbols and tokens by them.
+// Owns:      byte-pair encoding: the merges of a model, and a piece of text to symbols and tokens
+//            by them.
 // Called by: tokenizer.
 // Threads:   read-only after bpe_build; the merge memory belongs to one thread.
 // Errors:    E_FORMAT naming the merge; E_OUT_OF_MEMORY. Encoding: see token_output.h.
@@ -14,7 +15,8 @@
 #include "token/token_output.h"
 #include "token/vocabulary.h"
 
-// Symbols are numbered like tokens; behind the last token follow the texts that only merges mention.
+// Symbols are numbered like tokens; behind the last token follow the texts that only merges
+// mention.
 struct bpe {
     const struct vocabulary *vocabulary;
     bool by_id; // no merges: any two symbols that make a token merge, the lower id first

@@ -6,8 +6,8 @@
 // Errors:    none: bytes that are no UTF-8 become U+FFFD, one for each maximal subpart.
 // Not here:  the raw bytes of a token (tokenizer_token_bytes).
 //
-// Only an incomplete character at the end is held back, so text is out as early as it can be, and any way
-// of cutting the stream gives the same text.
+// Only an incomplete character at the end is held back, so text is out as early as it can be, and
+// any way of cutting the stream gives the same text.
 #ifndef DETOKENIZER_H
 #define DETOKENIZER_H
 
@@ -34,8 +34,8 @@ void detokenizer_init(struct detokenizer *detokenizer, const struct tokenizer *t
 // Most bytes that one push can give; flush gives at most 3.
 size_t detokenizer_push_max(const struct tokenizer *tokenizer);
 
-// Writes the text that is complete now to `text` (room for detokenizer_push_max) and gives its size.
-// An id outside the vocabulary gives U+FFFD.
+// Writes the text that is complete now to `text` (room for detokenizer_push_max) and gives its
+// size. An id outside the vocabulary gives U+FFFD.
 size_t detokenizer_push(struct detokenizer *detokenizer, locum_token id, char *text);
 // The same for bytes that come without a token; needs no tokenizer. Gives at most
 // detokenizer_bytes_max(bytes.size).

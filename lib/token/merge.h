@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the merging of neighbours: symbols of one piece of text in a linked list, candidates in a heap.
+// Owns:      the merging of neighbours: symbols of one piece of text in a linked list, candidates
+//            in a heap.
 // Called by: bpe, spm.
 // Threads:   one at a time; the memory is used again for the next piece.
 // Errors:    sticky: `failed` once there was no memory.
@@ -50,7 +51,7 @@ void merge_begin(struct merge *merge, struct slice piece);
 void merge_append(struct merge *merge, uint32_t begin, int32_t id);
 void merge_run(struct merge *merge, const struct merge_rules *rules);
 
-// The symbols that are left: for (int32_t i = merge_first(m); i != MERGE_NONE; i = m->symbols[i].next)
+// The symbols that are left, from merge_first on along symbols[i].next to MERGE_NONE.
 int32_t merge_first(const struct merge *merge);
 struct slice merge_text(const struct merge *merge, int32_t symbol);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The patterns are facts of the models that use them, from their published tokenizer files. Where the
-// ports of an expression to other programs approximate it (letter cases outside ASCII), this is the
-// original.
+// The patterns are facts of the models that use them, from their published tokenizer files. Where
+// the ports of an expression to other programs approximate it (letter cases outside ASCII), this is
+// the original.
 #include "token/pretokenize.h"
 
 #include "base/check.h"

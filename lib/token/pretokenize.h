@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the names of pre-tokenizers, and for each the passes that cut a text into pieces before
-//            byte-pair merges.
+// Owns:      the names of pre-tokenizers, and for each the passes that cut a text into pieces
+//            before byte-pair merges.
 // Called by: tokenizer.
 // Threads:   constant data; a cursor belongs to one thread.
 // Errors:    an unknown name is NULL; the caller says which names there are (pretokenize_names).
 // Not here:  merging (bpe.h).
 //
-// Models publish these rules as regular expressions. They are scanners here and not run by a library, for
-// three reasons: a backtracking engine takes stack and time that grow with a run of equal characters (each
-// of the published expressions has such an input), the Unicode version of the classes is ours to fix, and
-// the dozens of expressions differ in a handful of switches only. A scanner looks at each character a
-// bounded number of times and needs no memory.
+// Models publish these rules as regular expressions. They are scanners here and not run by a
+// library, for three reasons: a backtracking engine takes stack and time that grow with a run of
+// equal characters (each of the published expressions has such an input), the Unicode version of
+// the classes is ours to fix, and the dozens of expressions differ in a handful of switches only. A
+// scanner looks at each character a bounded number of times and needs no memory.
 #ifndef PRETOKENIZE_H
 #define PRETOKENIZE_H
 
@@ -45,8 +45,8 @@ void pretokenize_names(char text[PRETOKENIZE_NAMES_BYTES]);
 // For tests: row `index`, NULL past the end.
 const struct pretokenizer *pretokenize_at(size_t index);
 
-// Each pass cuts every piece of the one before, so a piece of the last is inside one of each: it is enough
-// to know where the current piece of each pass ends.
+// Each pass cuts every piece of the one before, so a piece of the last is inside one of each: it is
+// enough to know where the current piece of each pass ends.
 struct pretokenize_cursor {
     const struct pretokenizer *pretokenizer;
     struct scan scan;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the simple rules that cut a text: runs of one set of characters, digits in threes, blanks at
-//            the end, lines.
+// Owns:      the simple rules that cut a text: runs of one set of characters, digits in threes,
+//            blanks at the end, lines.
 // Called by: pretokenize.
 // Threads:   pure.
 // Errors:    none.
 // Not here:  which model uses which rule (pretokenize.c).
 //
-// Each function gives the end of the piece that begins at `position`, below scan->limit: a match, or what
-// lies before the next one.
+// Each function gives the end of the piece that begins at `position`, below scan->limit: a match,
+// or what lies before the next one.
 #ifndef TOKEN_SCAN_RUNS_H
 #define TOKEN_SCAN_RUNS_H
 

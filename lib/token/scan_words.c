@@ -103,8 +103,8 @@ static size_t match_letters(const struct scan_words *words, struct scan *scan, s
     return position;
 }
 
-// upper* lower+. The first run takes letters of both kinds too; when no lower-case letter follows, the
-// last one that is both is given back to be the lower+, and the match ends behind it.
+// upper* lower+. The first run takes letters of both kinds too; when no lower-case letter follows,
+// the last one that is both is given back to be the lower+, and the match ends behind it.
 static size_t match_capitalised(const struct scan_words *words, struct scan *scan,
                                 size_t position) {
     size_t begin = position, both_end = position;
@@ -199,8 +199,8 @@ static size_t match_marks(const struct scan_words *words, struct scan *scan, siz
     return end;
 }
 
-// \s*[\r\n]+ | \s+(?!\S) | \s+ : up to the last newline; else all but the last blank, which leads what
-// follows; else all.
+// \s*[\r\n]+ | \s+(?!\S) | \s+ : up to the last newline; else all but the last blank, which leads
+// what follows; else all.
 static size_t match_blanks(const struct scan_words *words, struct scan *scan, size_t position) {
     size_t end = position, last = position, lines_end = position;
     for (struct scan_character c = scan_at(scan, end); c.bits & UNICODE_SPACE;

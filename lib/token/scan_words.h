@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the rule that cuts a text into words, numbers, marks and blanks, with the switches in which the
-//            families of models differ.
+// Owns:      the rule that cuts a text into words, numbers, marks and blanks, with the switches in
+//            which the families of models differ.
 // Called by: pretokenize.
 // Threads:   pure.
 // Errors:    none.
@@ -9,7 +9,8 @@
 //
 // Every family states one expression with alternatives, and all of them in this order:
 //     contraction | mark and ASCII word | word | number | marks | lines | blanks
-// so one function per alternative, tried in that order, is the expression, without its backtracking.
+// so one function per alternative, tried in that order, is the expression, without its
+// backtracking.
 #ifndef TOKEN_SCAN_WORDS_H
 #define TOKEN_SCAN_WORDS_H
 
@@ -45,7 +46,8 @@ struct scan_words {
     bool lines; // blanks up to the last newline of their run
 };
 
-// End of the piece that begins at `position`, below scan->limit: a match, or what lies before the next one.
+// End of the piece that begins at `position`, below scan->limit: a match, or what lies before the
+// next one.
 size_t scan_words_next(const struct scan_words *words, struct scan *scan, size_t position);
 
 #endif

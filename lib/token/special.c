@@ -67,8 +67,8 @@ locum_status special_build(const struct vocabulary *vocabulary, special_fn is_me
     return LOCUM_OK;
 }
 
-// First place in [low, high) whose byte at `depth` is at least `byte`. All of them agree before `depth`,
-// and the ones that end there sort first.
+// First place in [low, high) whose byte at `depth` is at least `byte`. All of them agree before
+// `depth`, and the ones that end there sort first.
 static uint32_t lower_bound(const struct special *special, uint32_t low, uint32_t high,
                             size_t depth, int byte) {
     while (low < high) {

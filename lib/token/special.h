@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      finding the tokens that are matched as they stand in a text, before anything is merged.
+// Owns:      finding the tokens that are matched as they stand in a text, before anything is
+//            merged.
 // Called by: tokenizer.
 // Threads:   read-only after special_build: any.
 // Errors:    E_OUT_OF_MEMORY.
 // Not here:  which texts may hold which of them (tokenizer.c).
 //
-// Sorted by their bytes: at each place the range of those that fit is narrowed byte by byte, which takes
-// four bytes a token and as many steps as the longest match is long.
+// Sorted by their bytes: at each place the range of those that fit is narrowed byte by byte, which
+// takes four bytes a token and as many steps as the longest match is long.
 #ifndef SPECIAL_H
 #define SPECIAL_H
 

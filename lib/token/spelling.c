@@ -5,8 +5,8 @@
 
 #include "token/utf8.h"
 
-// The alphabet of byte-level BPE (GPT-2): a byte that prints in Latin-1 is written as that character,
-// the other 68 in ascending order as U+0100 and up.
+// The alphabet of byte-level BPE (GPT-2): a byte that prints in Latin-1 is written as that
+// character, the other 68 in ascending order as U+0100 and up.
 static int byte_of_character(uint32_t code) {
     static const struct {
         uint8_t first, last; // bytes that don't stand for themselves

@@ -3,8 +3,8 @@
 
 #include "token/utf8.h"
 
-// Higher scores first, so the order of the numbers turned round: with the sign bit flipped, and negative
-// numbers complemented, the bits of a float sort like the float.
+// Higher scores first, so the order of the numbers turned round: with the sign bit flipped, and
+// negative numbers complemented, the bits of a float sort like the float.
 static uint32_t rank_of_score(float score) {
     score += 0.0f; // -0 and 0 are the same score
     uint32_t bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      SentencePiece's way to cut text: of all neighbours that make a token, the pair with the highest
-//            score merges first.
+// Owns:      SentencePiece's way to cut text: of all neighbours that make a token, the pair with
+//            the highest score merges first.
 // Called by: tokenizer.
 // Threads:   pure; the merge memory belongs to one thread.
 // Errors:    see token_output.h.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the hash of the tables of this folder, where a hash begins in a table, what a cell holds.
+// Owns:      the hash of the tables of this folder, where a hash begins in a table, what a cell
+//            holds.
 // Called by: token_table, bpe.
 // Threads:   pure.
 // Errors:    none.
@@ -51,8 +52,9 @@ static inline uint32_t token_hash_cell(uint64_t hash, uint32_t cells) {
     return (uint32_t)((hash & UINT32_MAX) * cells >> 32);
 }
 
-// A cell holds a number + 1 (0: free) and, above it, bits of the hash that its place doesn't tell: with them
-// nearly every walk reads one entry, the right one. Entries are far away, each costs a cache miss or two.
+// A cell holds a number + 1 (0: free) and, above it, bits of the hash that its place doesn't tell:
+// with them nearly every walk reads one entry, the right one. Entries are far away, each costs a
+// cache miss or two.
 enum { TOKEN_HASH_NUMBER_BITS = 23 };
 
 static_assert(LIMIT_VOCABULARY < 1 << TOKEN_HASH_NUMBER_BITS, "a number + 1 fits");

@@ -3,7 +3,8 @@
 // Owns:      a growing list of token ids.
 // Called by: tokenizer and its parts; engine.
 // Threads:   one at a time.
-// Errors:    sticky, like a buffer's: once there was no memory `failed` stays set and pushes do nothing.
+// Errors:    sticky, like a buffer's: once there was no memory `failed` stays set and pushes do
+//            nothing.
 // Not here:  anything that knows tokens.
 #ifndef TOKEN_LIST_H
 #define TOKEN_LIST_H

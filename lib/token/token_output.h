@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the end of encoding: what is no token becomes byte tokens, or stands as something else.
+// Owns:      the end of encoding: what is no token becomes byte tokens, or stands as something
+//            else.
 // Called by: bpe, spm, tokenizer.
 // Threads:   one at a time.
 // Errors:    `lost` is set when nothing can stand for a byte; the caller turns it into a message.
 // Not here:  how symbols are found.
 //
-// Real vocabularies lack bytes: most often those that UTF-8 has no use for, some control characters as
-// well. The unknown token stands for them, else U+FFFD does; the list of ids counts them.
+// Real vocabularies lack bytes: most often those that UTF-8 has no use for, some control characters
+// as well. The unknown token stands for them, else U+FFFD does; the list of ids counts them.
 #ifndef TOKEN_OUTPUT_H
 #define TOKEN_OUTPUT_H
 

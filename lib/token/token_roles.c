@@ -42,7 +42,8 @@ static const struct {
     {"<\xEF\xBD\x9C"
      "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>",
      ROLE_END}, // DeepSeek
-    // Fill-in-the-middle: padding, and the markers of a next file or repository, end what was asked for.
+    // Fill-in-the-middle: padding, and the markers of a next file or repository, end what was asked
+    // for.
     {"<|fim_pad|>", ROLE_END},
     {"<fim-pad>", ROLE_END},
     {"<fim_pad>", ROLE_END},
@@ -97,7 +98,8 @@ static locum_token found_as(const locum_token found[ROLES], const char *name) {
     return found[row];
 }
 
-// "<|end|>" ends a message, not the answer, in formats that have an end of their own for the answer.
+// "<|end|>" ends a message, not the answer, in formats that have an end of their own for the
+// answer.
 static bool ends_message_only(const locum_token found[ROLES]) {
     bool has_return = found_as(found, "<|return|>") != TOKEN_NONE;
     bool has_call = found_as(found, "<|call|>") != TOKEN_NONE;

@@ -6,7 +6,8 @@
 // Errors:    none.
 // Not here:  the ids that the file names (they come on top, tokenizer.c).
 //
-// Files name one or two end tokens; models use more. The names are those of the models' own templates.
+// Files name one or two end tokens; models use more. The names are those of the models' own
+// templates.
 #ifndef TOKEN_ROLES_H
 #define TOKEN_ROLES_H
 
@@ -19,8 +20,8 @@ struct token_roles {
     uint32_t end_count;
 };
 
-// Finds the names in a vocabulary that is not indexed yet, and sets the kind of those that the file marks
-// otherwise: end tokens are control tokens, the markers of channels are text.
+// Finds the names in a vocabulary that is not indexed yet, and sets the kind of those that the file
+// marks otherwise: end tokens are control tokens, the markers of channels are text.
 void token_roles_find(struct vocabulary *vocabulary, struct token_roles *out);
 
 // An id that ends an answer as well; TOKEN_NONE is ignored.

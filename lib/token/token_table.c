@@ -34,8 +34,8 @@ uint32_t token_table_append(struct token_table *table, struct slice bytes) {
     return number;
 }
 
-// The cell that holds an equal string, or the free one where it belongs. There is always a free one:
-// cells > capacity.
+// The cell that holds an equal string, or the free one where it belongs. There is always a free
+// one: cells > capacity.
 static uint32_t *find_cell(const struct token_table *table, struct slice bytes, uint64_t hash) {
     uint32_t cell = token_hash_cell(hash, table->cells);
     for (; table->index[cell] != 0; cell = cell + 1 == table->cells ? 0 : cell + 1) {

@@ -6,8 +6,8 @@
 // Errors:    E_OUT_OF_MEMORY when it is made; nothing after.
 // Not here:  what the strings mean.
 //
-// Memory: the bytes, 4 bytes a string, and 5.3 bytes a string for the index (open addressing, three quarters
-// full). 262,144 tokens of Gemma: 1.9 MB + 1 MB + 1.4 MB.
+// Memory: the bytes, 4 bytes a string, and 5.3 bytes a string for the index (open addressing, three
+// quarters full). 262,144 tokens of Gemma: 1.9 MB + 1 MB + 1.4 MB.
 #ifndef TOKEN_TABLE_H
 #define TOKEN_TABLE_H
 

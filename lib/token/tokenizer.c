@@ -179,23 +179,25 @@ locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice te
         return status_fail(error, LOCUM_E_ARGUMENT, "a text of %zu bytes is too long", text.size);
     }
     size_t before = ids->count;
+    uint64_t replaced_before = ids->replaced;
     struct encoder encoder = encoder_begin(tokenizer, ids);
     encode_text(&encoder, text, flags & TOKENIZER_SPECIAL);
     if ((flags & TOKENIZER_BOS) && before == 0) {
         add_bos(tokenizer, ids);
     }
-    if (!encoder_end(&encoder)) {
-        ids->count = before;
+    bool has_memory = encoder_end(&encoder);
+    int lost = encoder.output.lost;
+    if (has_memory && lost < 0) {
+        return LOCUM_OK;
+    }
+    ids->count = before;
+    ids->replaced = replaced_before;
+    if (!has_memory) {
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to encode %zu bytes",
                            text.size);
     }
-    if (encoder.output.lost >= 0) {
-        ids->count = before;
-        return status_fail(error, LOCUM_E_UNSUPPORTED,
-                           "the text has the byte 0x%02X, for which the vocabulary has no token",
-                           encoder.output.lost);
-    }
-    return LOCUM_OK;
+    return status_fail(error, LOCUM_E_UNSUPPORTED,
+                       "the text has the byte 0x%02X, for which the vocabulary has no token", lost);
 }
 
 // ---------------------------------------------------------------------------------------------

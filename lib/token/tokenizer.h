@@ -3,20 +3,21 @@
 // Owns:      the way from text to token ids, for one model.
 // Called by: engine (locum_tokenize, sessions), chat.
 // Threads:   read-only after open: any.
-// Errors:    E_FORMAT, E_UNSUPPORTED (model or pre-tokenizer named, with the known ones), E_OUT_OF_MEMORY.
-//            Any bytes are a valid text.
+// Errors:    E_FORMAT, E_UNSUPPORTED (model or pre-tokenizer named, with the known ones),
+//            E_OUT_OF_MEMORY. Any bytes are a valid text.
 // Not here:  where the vocabulary comes from (token_gguf.h), ids to text (detokenizer.h).
 //
 // Rules
-//   Special tokens   With TOKENIZER_SPECIAL, control and user-defined tokens that stand in the text become
-//                    their ids, the longest first, from left to right. Without it both are plain text:
-//                    what a user types can't end a turn. One exception: user-defined tokens of white space
-//                    only, which some vocabularies hold for runs of blanks (vocabulary_is_blank).
-//   BOS              With TOKENIZER_BOS, if the model wants one and the text did not begin with it: exactly
-//                    one. Never an EOS: a prompt that ended there could not be continued.
-//   Bytes            Decoding the ids of a text gives its bytes, valid UTF-8 or not. Bytes that the vocabulary
-//                    has no token for become the unknown token or U+FFFD, and are counted in the list of
-//                    ids; an error only if it lacks those too.
+//   Special tokens   With TOKENIZER_SPECIAL, control and user-defined tokens that stand in the text
+//                    become their ids, the longest first, from left to right. Without it both are
+//                    plain text: what a user types can't end a turn. One exception: user-defined
+//                    tokens of white space only, which some vocabularies hold for runs of blanks
+//                    (vocabulary_is_blank).
+//   BOS              With TOKENIZER_BOS, if the model wants one and the text did not begin with it:
+//                    exactly one. Never an EOS: a prompt that ended there could not be continued.
+//   Bytes            Decoding the ids of a text gives its bytes, valid UTF-8 or not. Bytes that the
+//                    vocabulary has no token for become the unknown token or U+FFFD, and are
+//                    counted in the list of ids; an error only if it lacks those too.
 //   Time             Linear in the text (a factor log n inside one piece), constant stack.
 #ifndef TOKENIZER_H
 #define TOKENIZER_H
@@ -51,7 +52,8 @@ struct tokenizer_source {
     struct token_numbers scores, kinds;
     int64_t ids[TOKENIZER_ID_COUNT]; // TOKEN_NONE: absent
     enum tokenizer_choice add_bos, add_space_prefix;
-    // White space after a special token belongs to it (Phi-3; its files don't say so, its makers' do).
+    // White space after a special token belongs to it (Phi-3; its files don't say so, its makers'
+    // do).
     bool strip_after_special;
 };
 
@@ -66,8 +68,8 @@ enum {
     TOKENIZER_BOS = LOCUM_TOKENIZE_BOS          // begin with BOS if the model wants it
 };
 
-// Appends to *ids. With ids already there the text continues them: no BOS and no space prefix, unless
-// the last one is a special token. On an error *ids is as before.
+// Appends to *ids. With ids already there the text continues them: no BOS and no space prefix,
+// unless the last one is a special token. On an error *ids is as before.
 locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice text, uint32_t flags,
                               struct token_list *ids, locum_error *error);
 

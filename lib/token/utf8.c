@@ -3,8 +3,8 @@
 
 #include "base/check.h"
 
-// By lead byte: bytes of the character and the range of the second byte. The narrowed ranges are what
-// excludes overlong forms, surrogates and numbers past U+10FFFF.
+// By lead byte: bytes of the character and the range of the second byte. The narrowed ranges are
+// what excludes overlong forms, surrogates and numbers past U+10FFFF.
 struct lead {
     uint8_t first, last; // lead bytes
     uint8_t size;        // of the character

@@ -18,8 +18,8 @@ enum {
     UTF8_SIZE_MAX = 4          // bytes of the longest character
 };
 
-// What stands at the beginning of a text. Well formed means Unicode's table 3-7: no overlong forms, no
-// surrogates, nothing above U+10FFFF.
+// What stands at the beginning of a text. Well formed means Unicode's table 3-7: no overlong forms,
+// no surrogates, nothing above U+10FFFF.
 enum utf8_kind {
     UTF8_CHARACTER, // one well-formed character
     UTF8_INVALID,   // bytes that no continuation can make well formed
@@ -29,7 +29,8 @@ enum utf8_kind {
 struct utf8_step {
     enum utf8_kind kind;
     // Bytes of it. Invalid: the maximal subpart, i.e. the longest beginning of some well-formed
-    // character, or one byte; one U+FFFD stands for each (Unicode chapter 3, "U+FFFD Substitution").
+    // character, or one byte; one U+FFFD stands for each (Unicode chapter 3, "U+FFFD
+    // Substitution").
     uint32_t size;
     uint32_t code; // the code point; UTF8_REPLACEMENT unless a character
 };

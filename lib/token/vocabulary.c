@@ -28,7 +28,8 @@ static bool is_byte_token(enum token_spelling spelling, enum token_kind kind) {
                                        (kind == TOKEN_KIND_NORMAL || kind == TOKEN_KIND_UNDEFINED));
 }
 
-// Special tokens are spelled as they are; only tokens of ordinary text use the spelling of the file.
+// Special tokens are spelled as they are; only tokens of ordinary text use the spelling of the
+// file.
 static void read_token(enum token_spelling spelling, enum token_kind kind, struct slice text,
                        struct reading *out) {
     out->kind = kind == TOKEN_KIND_BYTE ? TOKEN_KIND_NORMAL : kind; // unless it spells a byte

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the tokens of a model: the bytes that each stands for, its kind, and the way from bytes to id.
+// Owns:      the tokens of a model: the bytes that each stands for, its kind, and the way from
+//            bytes to id.
 // Called by: tokenizer (builds it), bpe, spm, special, detokenizer (read it).
 // Threads:   read-only after vocabulary_build: any.
 // Errors:    E_FORMAT naming the token; E_OUT_OF_MEMORY.
 // Not here:  where the texts come from (token_gguf.h), how text is cut (bpe.h, spm.h, special.h).
 //
-// Tokens are kept as the raw bytes that they stand for, not in the spelling of the file: the byte alphabet
-// of byte-level BPE and U+2581 for a space are undone once, here. So encoding works on the caller's text in
-// place, a token's bytes are a slice, and the file's header is not needed any more.
+// Tokens are kept as the raw bytes that they stand for, not in the spelling of the file: the byte
+// alphabet of byte-level BPE and U+2581 for a space are undone once, here. So encoding works on the
+// caller's text in place, a token's bytes are a slice, and the file's header is not needed any
+// more.
 #ifndef TOKEN_VOCABULARY_H
 #define TOKEN_VOCABULARY_H
 
@@ -87,13 +89,13 @@ static inline locum_token vocabulary_find(const struct vocabulary *vocabulary, s
 // Any token that stands for these bytes, special ones too; a linear search. TOKEN_NONE.
 locum_token vocabulary_search(const struct vocabulary *vocabulary, struct slice bytes);
 
-// A user-defined token that is white space only. Text is cut there whether or not it may hold special
-// tokens: such a token means nothing but its own bytes, and the model knows runs of spaces by these ids
-// only.
+// A user-defined token that is white space only. Text is cut there whether or not it may hold
+// special tokens: such a token means nothing but its own bytes, and the model knows runs of spaces
+// by these ids only.
 bool vocabulary_is_blank(const struct vocabulary *vocabulary, locum_token id);
 
-// A space behind another character. When no symbol has one, text can be cut before every such space: no
-// merge could span it, so the parts merge as the whole would.
+// A space behind another character. When no symbol has one, text can be cut before every such
+// space: no merge could span it, so the parts merge as the whole would.
 bool vocabulary_has_inner_blank(struct slice bytes);
 
 size_t vocabulary_memory(const struct vocabulary *vocabulary);

@@ -117,11 +117,12 @@ static void any_cut_gives_the_same_text(void **state) {
     char pieces[WORDS][8];
     for (int word = 0; word < WORDS; word++) { // words of two to four bytes
         char spelled[32] = "";
-        int size = 2 + word % 3;
+        int size = 2 + word % 3, used = 0;
         for (int i = 0; i < size; i++) {
             random = random * 1664525u + 1013904223u;
             pieces[word][i] = alphabet[(random >> 16) % (sizeof alphabet - 1)];
-            strcat(spelled, fixture_byte((uint8_t)pieces[word][i], text));
+            used += snprintf(spelled + used, sizeof spelled - (size_t)used, "%s",
+                             fixture_byte((uint8_t)pieces[word][i], text));
         }
         pieces[word][size] = '\0';
         fixture_add(f, spelled, TOKEN_KIND_NORMAL, 0);

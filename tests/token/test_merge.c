@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// merge.c against the definition: look at all neighbours, take the pair of lowest rank, the leftmost of
-// equals, until no pair has a rank.
+// merge.c against the definition: look at all neighbours, take the pair of lowest rank, the
+// leftmost of equals, until no pair has a rank.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 
 #include "token/merge.h"
 
-// Rules over the letters a, b: every text up to a length has a rank of its own making, some have none.
+// Rules over the letters a, b: every text up to a length has a rank of its own making, some have
+// none.
 struct made_up {
     uint32_t salt, longest, ranks;
 };

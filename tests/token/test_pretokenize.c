@@ -120,8 +120,9 @@ static void bytes_that_are_no_text_are_kept(void **state) {
 // ---------------------------------------------------------------------------------------------
 enum { RUN = 200000, SHORT_RUN = 5000 };
 
-// What a run or a mixture may cost: characters looked at for each character of the text. Six passes,
-// and within a pass a piece is looked at a few times (its gap, its lead, its two cased forms).
+// What a run or a mixture may cost: characters looked at for each character of the text. Six
+// passes, and within a pass a piece is looked at a few times (its gap, its lead, its two cased
+// forms).
 enum { LOOKS_MAX = 60 };
 
 // The first ones are run in full length too.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules that users meet: what special tokens are, where BOS and blanks go, what ends an answer, what
-// is refused. With spm.c, token_roles.c, token_output.c and token_list.c.
+// The rules that users meet: what special tokens are, where BOS and blanks go, what ends an answer,
+// what is refused. With spm.c, token_roles.c, token_output.c and token_list.c.
 #include "token_fixture.h"
 
 #include <pthread.h>

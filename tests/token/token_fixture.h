@@ -65,8 +65,8 @@ static inline locum_token fixture_pair(struct fixture *f, const char *left, cons
     return fixture_add(f, text, TOKEN_KIND_NORMAL, 0);
 }
 
-// How byte-level BPE writes a byte, from its definition: the bytes that print in Latin-1 as they are,
-// the others in order from U+0100. Terminated, in out.
+// How byte-level BPE writes a byte, from its definition: the bytes that print in Latin-1 as they
+// are, the others in order from U+0100. Terminated, in out.
 static inline const char *fixture_byte(int byte, char out[4]) {
     unsigned code = (unsigned)byte, others = 0;
     for (int b = 0; b <= byte; b++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// vocab_check [--special] MODEL.gguf...: for each file, reads MODEL.gguf.inp (texts, divided by lines of
-// __ggml_vocab_test__) and MODEL.gguf.out (for each text a line of ids), and holds the ids of lib/token
-// against them. Prints a line for each file; status 1 if any differs. Every text must also come back from
-// its ids byte for byte.
+// vocab_check MODEL.gguf...: for each file, reads MODEL.gguf.inp (texts, divided by
+// lines of __ggml_vocab_test__) and MODEL.gguf.out (for each text a line of ids), and holds the ids
+// of lib/token against them. Prints a line for each file; status 1 if any differs. Every text must
+// also come back from its ids byte for byte.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
