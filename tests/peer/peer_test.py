@@ -169,8 +169,7 @@ class Measured:
     def __init__(self):
         self.parts = {name: [] for name in self.NAMES}
 
-    def add(self, bench, model, ids, vocabulary, keep, with_tiers):
-        """`keep`: which of the positions count."""
+    def add(self, bench, model, ids, vocabulary, with_tiers=False):
         files = bench.files("ids", "ours", "peer", "ref", "margins", "other")
         with files as (ids_path, ours, peer, ref, margins, other):
             write_ids(ids_path, ids)
@@ -178,7 +177,7 @@ class Measured:
             bench.locum.logits(model, ids_path, ours)
             bench.peer.logits(model, ids_path, peer)
             for name, a, b in (("ours", ref, ours), ("peer", ref, peer)):
-                self.parts[name].append(compare.distances(a, b, vocabulary).where(keep))
+                self.parts[name].append(compare.distances(a, b, vocabulary))
             if with_tiers:
                 self.add_tiers(bench, model, ids, vocabulary, (ids_path, ours, peer, other))
 
@@ -225,8 +224,8 @@ def tiny_quantised(bench):
     for name, kind in QUANTISED.items():
         model = bench.fixture(name)
         measured, vocabulary = Measured(), vocabulary_of(model)
-        for i, ids in enumerate(chunks_of(random_ids(model, 4096, 12), 1024)):
-            measured.add(bench, model, ids, vocabulary, slice(None), with_tiers=i == 0)
+        for ids in chunks_of(random_ids(model, 4096, 12), 1024):
+            measured.add(bench, model, ids, vocabulary)
         judge(bench, "quantised", name, measured, kind, "median")
 
 
@@ -295,7 +294,7 @@ def real_model(bench, section, model, kind, chat, chunk):
     ids = same_ids(bench, section, model, "ids of the prose", [prose()])[0]
     measured = Measured()
     for i, part in enumerate(chunks_of(ids[bos is not None:], chunk, bos)):
-        measured.add(bench, model, part, vocabulary, slice(None), with_tiers=i == 0)
+        measured.add(bench, model, part, vocabulary, with_tiers=i == 0)
     judge(bench, section, "prose", measured, kind, "mean", sure=True)
     answers = Measured()
     questions = same_ids(bench, section, model, "ids of the prompts", prompts(chat), special=True)
@@ -303,7 +302,7 @@ def real_model(bench, section, model, kind, chat, chunk):
         with bench.files("ids") as (path,):
             write_ids(path, ids)
             answer = bench.peer.greedy(model, path, ANSWER)
-        answers.add(bench, model, ids + answer, vocabulary, slice(None), with_tiers=False)
+        answers.add(bench, model, ids + answer, vocabulary)
     judge(bench, section, "greedy answers", answers, kind, "mean", sure=True)
 
 
@@ -348,7 +347,7 @@ def bundled(bench):
         ids = same_ids(bench, "bundled", model, "ids of the prose", [prose()])[0]
         measured = Measured()
         for i, part in enumerate(chunks_of(ids, 512)):
-            measured.add(bench, model, part, vocabulary, slice(None), with_tiers=i == 0)
+            measured.add(bench, model, part, vocabulary, with_tiers=i == 0)
         judge(bench, "bundled", os.path.basename(model), measured, kind, "mean")
 
 

@@ -86,7 +86,7 @@ SIZES = {
     "ff704": dict(layers=2, width=128, expert_ff=704),
     # A deeper one, for caches and prefetching: 8 layers of 16 experts.
     "deep": dict(layers=8, experts=16),
-    # About 1 GB with the default type Q8_0 given on the command line: memory tests.
+    # About 1 GB with --type Q8_0: memory tests.
     "large": dict(layers=24, width=1024, heads=16, kv_heads=4, head_dim=64, ff=2048, experts=16,
                   used=2, expert_ff=768, vocab=4096, context=8192),
 }
