@@ -8,6 +8,19 @@
 
 #include "token/detokenizer.h"
 
+// The linker hands the heap to this file: the n-th resize from now on fails, and all after it.
+static int resizes_left = -1; // -1: all succeed
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size) {
+    if (resizes_left == 0) {
+        return NULL;
+    }
+    resizes_left -= resizes_left > 0;
+    return __real_realloc(memory, size);
+}
+
 // Byte-level BPE with a few words and markers of each kind.
 static struct fixture *bpe_model(const char *pre) {
     struct fixture *f = fixture_new();
@@ -504,6 +517,36 @@ static void memory_is_counted_and_may_run_out(void **state) {
     fixture_free(f);
 }
 
+// Fails the n-th allocation of encoding, for every n until none fails.
+static void encoding_may_run_out_of_memory(void **state) {
+    (void)state;
+    struct fixture *models[] = {bpe_model("llama-bpe"), spm_model()};
+    fixture_open(models[1], "llama", "");
+    char text[2000];
+    memset(text, 'h', sizeof text);
+    memcpy(text + 1000, "<s>", 3);
+    for (size_t i = 0; i < 2; i++) {
+        struct token_list wanted = {0};
+        const struct tokenizer *tokenizer = models[i]->tokenizer;
+        const uint32_t flags = TOKENIZER_SPECIAL | TOKENIZER_BOS;
+        struct slice all = slice_make(text, sizeof text);
+        assert_int_equal(tokenizer_encode(tokenizer, all, flags, &wanted, NULL), LOCUM_OK);
+        int fails = 0;
+        for (locum_status status = LOCUM_E_OUT_OF_MEMORY; status != LOCUM_OK; fails++) {
+            struct token_list ids = {0};
+            resizes_left = fails;
+            status = tokenizer_encode(tokenizer, all, flags, &ids, &models[i]->error);
+            resizes_left = -1;
+            assert_true(status == LOCUM_OK || status == LOCUM_E_OUT_OF_MEMORY);
+            assert_int_equal(ids.count, status == LOCUM_OK ? wanted.count : 0);
+            token_list_release(&ids);
+        }
+        assert_true(fails > 5);
+        token_list_release(&wanted);
+        fixture_free(models[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_tokens_only_where_they_are_allowed),
@@ -527,6 +570,7 @@ int main(void) {
         cmocka_unit_test(runs_on_a_small_stack),
         cmocka_unit_test(the_file_is_not_needed_after_open),
         cmocka_unit_test(memory_is_counted_and_may_run_out),
+        cmocka_unit_test(encoding_may_run_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
