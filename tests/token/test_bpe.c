@@ -61,9 +61,12 @@ static void equal_ranks_merge_from_the_left(void **state) {
     struct bpe bpe;
     fixture_add_bytes(f);
     fixture_pair(f, "a", "a");
-    fixture_merge(f, "a a"); // again, later: the first counts
+    fixture_pair(f, "b", "c");
+    fixture_pair(f, "c", "d");
+    fixture_merge(f, "b c"); // again, later: the first counts
     build(f, TOKEN_SPELLING_BYTES, false, &v, &bpe);
     assert_string_equal(encode(f, &bpe, "aaaaa", false), "aa|aa|a");
+    assert_string_equal(encode(f, &bpe, "bcd", false), "bc|d");
     fixture_free(f);
 }
 

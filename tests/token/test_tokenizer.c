@@ -153,6 +153,46 @@ static void scores_decide_and_bytes_catch(void **state) {
     fixture_free(f);
 }
 
+// Texts are cut before blanks only where no token spans the cut.
+static void tokens_with_blanks_inside_are_found(void **state) {
+    (void)state;
+    struct fixture *f = spm_model();
+    f->source.add_space_prefix = TOKENIZER_NO;
+    fixture_open(f, "llama", "");
+    assert_string_equal(fixture_encode(f, "hi hi", 0), "hi| hi");
+    fixture_add(f, "hi\u2581hi", TOKEN_KIND_NORMAL, -3);
+    fixture_open(f, "llama", "");
+    assert_string_equal(fixture_encode(f, "hi hi", 0), "hi hi");
+    fixture_free(f);
+    f = fixture_new();
+    fixture_add_spm(f);
+    fixture_add(f, "\u2581", TOKEN_KIND_NORMAL, 0);
+    fixture_add(f, "a", TOKEN_KIND_NORMAL, 0);
+    fixture_pair(f, "a", "\u2581");
+    fixture_pair(f, "a\u2581", "a");
+    fixture_open(f, "gemma4", "");
+    assert_string_equal(fixture_encode(f, "a a a", 0), "a |a a");
+    fixture_free(f);
+}
+
+static void equal_scores_merge_from_the_left(void **state) {
+    (void)state;
+    struct fixture *f = fixture_new();
+    fixture_add_spm(f);
+    for (const char *c = "abc"; *c; c++) {
+        fixture_add(f, (char[]){*c, 0}, TOKEN_KIND_NORMAL, -9);
+    }
+    fixture_add(f, "ab", TOKEN_KIND_NORMAL, -0.0);
+    fixture_add(f, "bc", TOKEN_KIND_NORMAL, 0.0);
+    f->source.add_space_prefix = TOKENIZER_NO;
+    fixture_open(f, "llama", "");
+    assert_string_equal(fixture_encode(f, "abcbc", 0), "ab|c|bc");
+    fixture_add(f, "cb", TOKEN_KIND_NORMAL, 1.0); // positive scores are higher still
+    fixture_open(f, "llama", "");
+    assert_string_equal(fixture_encode(f, "abcbc", 0), "ab|cb|c");
+    fixture_free(f);
+}
+
 static void unknown_characters_stand_as_unknown(void **state) {
     (void)state;
     struct fixture *f = fixture_new();
@@ -405,7 +445,13 @@ static void blanks_belong_to_the_markers_of_phi(void **state) {
     (void)state;
     struct fixture *f = spm_model();
     fixture_add(f, "<|user|>", TOKEN_KIND_CONTROL, 0);
+    fixture_add(f, "    ", TOKEN_KIND_USER, 0);
     f->source.strip_after_special = true;
+    f->source.add_space_prefix = TOKENIZER_NO;
+    fixture_open(f, "llama", "");
+    // What is no marker keeps what follows it.
+    assert_string_equal(fixture_encode(f, "    \nhi", 0), "[[    ]]|\n|hi");
+    f->source.add_space_prefix = TOKENIZER_UNSAID;
     fixture_open(f, "llama", "");
     assert_string_equal(fixture_encode(f, "<|user|>\n hi</s> \nhi<s> hi", TOKENIZER_SPECIAL),
                         "[[<|user|>]]| hi|[[</s>]]| hi|[[<s>]]| | hi");
@@ -554,6 +600,8 @@ int main(void) {
         cmocka_unit_test(exactly_one_bos),
         cmocka_unit_test(texts_continue),
         cmocka_unit_test(scores_decide_and_bytes_catch),
+        cmocka_unit_test(tokens_with_blanks_inside_are_found),
+        cmocka_unit_test(equal_scores_merge_from_the_left),
         cmocka_unit_test(unknown_characters_stand_as_unknown),
         cmocka_unit_test(missing_bytes_stand_as_the_replacement_character),
         cmocka_unit_test(everything_comes_back),
