@@ -27,7 +27,8 @@ static void count_items(void *user, uint32_t worker) {
     atomic_fetch_add(&s->visits, 1);
     for (uint32_t p = 0; p < PHASES; p++) {
         for (size_t begin, end; exec_team_take(s->team, ITEMS, 7, &begin, &end);) {
-            for (size_t i = begin; i < end; i++) s->taken[i]++;
+            for (size_t i = begin; i < end; i++)
+                s->taken[i]++;
         }
         assert_true(exec_team_sync(s->team));
         if (worker == 0) s->phase++;
@@ -43,7 +44,8 @@ static void run_with(uint32_t threads, uint32_t cpus) {
     assert_int_equal(exec_team_create(threads, cpus, &s.team, &error), LOCUM_OK);
     assert_int_equal(exec_team_size(s.team), threads);
     exec_team_run(s.team, count_items, &s, NULL);
-    for (size_t i = 0; i < ITEMS; i++) assert_int_equal(s.taken[i], PHASES);
+    for (size_t i = 0; i < ITEMS; i++)
+        assert_int_equal(s.taken[i], PHASES);
     assert_int_equal(s.visits, threads);
     exec_team_destroy(s.team);
 }
@@ -83,7 +85,8 @@ static void a_stop_ends_the_run_for_all(void **state) {
             exec_team_run(s.team, stop_in_phase_five, &s, NULL);
             assert_int_equal(s.firsts, 1);
             assert_false(exec_team_cancelled(s.team));
-            for (uint32_t w = 0; w < threads; w++) assert_int_equal(s.left_at[w], 5);
+            for (uint32_t w = 0; w < threads; w++)
+                assert_int_equal(s.left_at[w], 5);
         }
         exec_team_destroy(s.team);
     }
@@ -105,7 +108,8 @@ static void run_for_ever(void *user, uint32_t worker) {
 
 static void cancel_soon(void *user) {
     struct endless *e = user;
-    while (atomic_load(&e->phases) < 100) thread_yield();
+    while (atomic_load(&e->phases) < 100)
+        thread_yield();
     atomic_store(&e->cancel, true);
 }
 
