@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the tables of arithmetic functions and the definition of what each computes, bit for bit.
+// Owns:      the tables of arithmetic functions; the definition, bit for bit, of what each computes.
 // Called by: exec (and tools/checkkernel). Nothing else does arithmetic on the way to a token.
 // Threads:   pure functions: no allocation, no threads, no state, no knowledge of models.
 // Errors:    functions that meet a value that is not finite return false; everything else is the
@@ -14,40 +14,45 @@
 // files are compiled with -ffp-contract=off, in the default rounding mode, without flush to zero.
 // rn(..) is one rounding to float32, nearest even; fma(..) is one rounding of the exact a*b+c.
 //
-//  1. Sums over lanes ("sum16"): 16 virtual lanes, lane = index mod 16, one fma (or add) per element in
-//     ascending index, all lanes start at +0, the tail is as if padded with zeros. Then the halving
-//     tree: lane[i] += lane[i+8] for i<8; then +4; then +2; then +1. Used by F32/F16/BF16 dots
-//     (fma(w, x, lane)), sums of squares (fma(x, x, lane)), q.k, and sums of probabilities (lane + p).
+//  1. Sums over lanes ("sum16"): 16 virtual lanes, lane = index mod 16, one fma (or add) per element
+//     in ascending index, all lanes start at +0, the tail is as if padded with zeros (which turns a
+//     -0 into +0). Then the halving tree: lane[i] += lane[i+8] for i<8; then +4; then +2; then +1.
+//     Used by F32/F16/BF16 dots (fma(w, x, lane)), sums of squares (fma(x, x, lane)), q.k, and sums
+//     of probabilities (lane + p).
 //
 //  2. Activations for quantised weights.
 //     Q32, per block of 32:  m = max|x|, d = rn(m / 127). If d < 2^-126: d = 0 and all q = 0.
 //       Else r = rn(1 / d), q = clamp(nearest_even(rn(x * r)), -127, 127). s = sum of the 32 q.
-//     Q256, per 256 = 8 blocks of 32:  s_b = rn(max|x| / 127) in block b, D = rn(max_b(s_b) * 0.125).
+//     Q256, per 256 = 8 blocks of 32:  s_b = rn(max|x| / 127) in block b,
+//       D = rn(max_b(s_b) * 0.125).
 //       If D < 2^-126: D = 0, all t = 1, all q = 0.
 //       Else t_b = clamp(ceil(rn(s_b / D)), 1, 8), r_b = rn(1 / rn(D * t_b)),
 //       q = clamp(nearest_even(rn(x * r_b)), -127, 127); ts_g = t_b * (sum of q) per group g of 16.
 //     A value that is not finite makes the function return false (the output is then unspecified).
 //
-//  3. Weights times activations, blocks in ascending k, one chain per output, everything between two
-//     roundings in exact integers (int32; unsigned wrapping where it cancels):
+//  3. Weights times activations, blocks in ascending k, one chain per output, everything between
+//     two roundings in exact integers (int32; unsigned wrapping where it cancels):
 //     32-block types (Q8_0 Q4_0 Q5_0 IQ4_NL MXFP4):  acc = fma(rn(d * d_a), (float)p, acc),
 //       p = sum of code * q, codes signed (Q4_0: q-8, Q5_0: q-16, tables for IQ4_NL, MXFP4 (doubled
 //       E2M1), Q8_0 as stored). MXFP4: d = 2^(e-128), exact, denormals included.
-//     with minimum (Q4_1 Q5_1): a second chain acc_m = fma(rn(m * d_a), (float)s, acc_m); y = acc + acc_m.
+//     with minimum (Q4_1 Q5_1): a second chain acc_m = fma(rn(m * d_a), (float)s, acc_m);
+//       y = acc + acc_m.
 //     K types with minima (Q4_K Q5_K Q2_K), t and D of rule 2:
 //       I = sum_g sc_g * t_b(g) * (sum of code * q over g), M = sum_g m_g * (t_b S_g)
-//       acc = fma(rn(d * D), (float)I, acc); acc_m = fma(rn(dmin * D), (float)M, acc_m); y = acc - acc_m.
-//     K types without minima (Q6_K Q3_K IQ4_XS): signed codes (q-32; q-4; table) and signed scales (sc;
-//       sc-32; ls-32) in I;  acc = fma(rn(d * D), (float)I, acc); y = acc.
+//       acc = fma(rn(d * D), (float)I, acc); acc_m = fma(rn(dmin * D), (float)M, acc_m);
+//       y = acc - acc_m.
+//     K types without minima (Q6_K Q3_K IQ4_XS): signed codes (q-32; q-4; table) and signed scales
+//       (sc; sc-32; ls-32) in I;  acc = fma(rn(d * D), (float)I, acc); y = acc.
 //     F32, F16, BF16: rule 1 on the exact float32 values of both.
 //     All chains start at +0.
 //
 //  4. exp, tanh, ... are the functions of kernels/kmath.h, built from + - * /, fma and integers.
 //
-//  5. Attention, per query head, in blocks of KERNELS_KV_BLOCK absolute positions: see attend_block.
+//  5. Attention, per query head, in blocks of KERNELS_KV_BLOCK absolute positions: kernels_attend.
 //
-// Ties are decided by value first, then the lower index. Max of floats: the larger value; -0 and +0 are
-// not told apart by any rule above.
+// Ties are decided by value first, then the lower index. Max of floats: the larger value; -0 and +0
+// are not told apart by any rule above. Where a result is NaN, that it is one is all that is promised,
+// not its bits; no NaN leaves a step unnoticed: quantise, rms_norm, routing and argmax refuse it.
 #ifndef KERNELS_KERNELS_H
 #define KERNELS_KERNELS_H
 
@@ -124,13 +129,13 @@ typedef void (*kernels_matmul_fn)(const struct kernels_matmul *m);
 // x[k] -> one column at out (aligned to 64). false: x holds a value that is not finite.
 typedef bool (*kernels_quantise_fn)(void *out, const float *x, size_t k);
 
-// One row of k weights -> float32, exactly what the format says (used for embedding rows and tests).
-// The integer factors of a weight (code, sub-scale) are multiplied first and then by d, which settles
-// the sign of zeros: rn(rn(d * (code * scale)) - rn(dmin * minimum)), rn(rn(d * code) + m).
+// One row of k weights -> float32, exactly what the format says (embedding rows, tests). The integer
+// factors of a weight (code, sub-scale) are multiplied first and then by d, which settles the sign of
+// zeros: rn(rn(d * (code * scale)) - rn(dmin * minimum)), rn(rn(d * code) + m).
 typedef void (*kernels_dequantise_fn)(float *out, const uint8_t *w, size_t k);
 
-// Attention of n_q query heads that share one KV head, over the visible positions lo..hi-1 (hi > lo) of
-// one block of 64 positions. k and v: 64 rows of the head's size, float16 bits or float32.
+// Attention of n_q query heads that share one KV head, over the visible positions lo..hi-1 (hi > lo)
+// of one block of 64 positions. k and v: 64 rows of the head's size, float16 bits or float32.
 //   s_j = rn(sum16(q*k_j) * scale); with softcap c > 0: s_j = rn(c * tanh(rn(s_j / c)))
 //   m = max s_j;  p_j = exp(s_j - m), 0 outside lo..hi-1;  l = sum16(p) (64 elements)
 //   o[i] = chain over j = lo..hi-1 of fma(p_j, v_j[i], o[i]), from +0
@@ -160,7 +165,7 @@ struct kernels_table {
     bool (*rms_norm)(float *y, const float *x, const float *w, size_t n, float eps);
     // sum16 of a*b
     float (*dot)(const float *a, const float *b, size_t n);
-    // Rotate the first 2*pairs elements of each of `heads` heads in place; cs holds cos, sin per pair.
+    // Rotate the first 2*pairs elements of each of `heads` heads in place; cs: cos, sin per pair.
     //   norm: pair i is (x[2i], x[2i+1]);  neox: (x[i], x[i + pairs])
     //   x0' = fma(x0, cos, -rn(x1 * sin)),  x1' = fma(x0, sin, rn(x1 * cos))
     void (*rope_norm)(float *x, size_t heads, size_t head_stride, size_t pairs, const float *cs);
@@ -168,7 +173,8 @@ struct kernels_table {
     kernels_attend_fn attend_block;
     // Add block (m2, l2, o2) to (m, l, o): M = max(m, m2), a = exp(m - M), b = exp(m2 - M),
     //   l = fma(l2, b, rn(l * a)), o[i] = fma(o2[i], b, rn(o[i] * a))
-    void (*attend_merge)(float *m, float *l, float *o, float m2, float l2, const float *o2, size_t n);
+    void (*attend_merge)(float *m, float *l, float *o, float m2, float l2, const float *o2,
+                         size_t n);
     // y[i] = rn(x[i] * c)  (y may be x)
     void (*scale)(float *y, const float *x, float c, size_t n);
     // y[i] = rn(y[i] + x[i])
@@ -195,7 +201,8 @@ struct kernels_cpu {
 };
 // The highest tier that `cpu` allows and this build contains.
 enum kernels_tier kernels_best(const struct kernels_cpu *cpu);
-// false: this processor or build has no such tier. Starts from ref and climbs, so the table is full.
-bool kernels_init(struct kernels_table *table, enum kernels_tier tier, const struct kernels_cpu *cpu);
+// false: this processor or build has no such tier. Starts from ref and climbs: the table is full.
+bool kernels_init(struct kernels_table *table, enum kernels_tier tier,
+                  const struct kernels_cpu *cpu);
 
 #endif

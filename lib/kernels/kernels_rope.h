@@ -10,9 +10,10 @@
 //   theta_e(i) = base^(-2i / n_rot) / factors[i] (factors NULL: 1)
 //   none:   theta = pos * theta_e
 //   linear: theta = pos * theta_e / factor
-//   yarn:   corr(b) = n_rot * ln(n_ctx_orig / (2 pi b)) / (2 ln base); low = max(0, floor(corr(beta_fast))),
-//           high = min(n_rot - 1, ceil(corr(beta_slow))); ramp(i) = 1 - clamp((i - low) / max(0.001, high - low), 0, 1)
-//           theta = pos * (theta_e / factor * (1 - ramp * ext_factor) + theta_e * ramp * ext_factor)
+//   yarn:   corr(b) = n_rot * ln(n_ctx_orig / (2 pi b)) / (2 ln base)
+//           low = max(0, floor(corr(beta_fast))), high = min(n_rot - 1, ceil(corr(beta_slow)))
+//           ramp(i) = 1 - clamp((i - low) / max(0.001, high - low), 0, 1)
+//           theta = pos * (theta_e / factor * (1 - kept) + theta_e * kept), kept = ramp * ext_factor
 //           cos and sin times attn_factor * (1 + 0.1 ln factor)   [Peng et al., YaRN, 2023]
 #ifndef KERNELS_KERNELS_ROPE_H
 #define KERNELS_KERNELS_ROPE_H
@@ -37,6 +38,7 @@ struct kernels_rope {
 void kernels_rope_frequencies(const struct kernels_rope *rope, double *theta, double *magnitude);
 
 // cs[2i] = cos, cs[2i+1] = sin of position * theta[i], times magnitude.
-void kernels_rope_row(float *cs, const double *theta, double magnitude, uint32_t pairs, uint32_t position);
+void kernels_rope_row(float *cs, const double *theta, double magnitude, uint32_t pairs,
+                      uint32_t position);
 
 #endif

@@ -26,8 +26,8 @@ static bool probabilities(const struct kernels_route *route, const float *logits
     return true;
 }
 
-// ids := the experts with the largest values, best first; an equal one that comes later stays behind.
-// chosen: the values, [used].
+// ids := the experts with the largest values, best first; an equal one that comes later stays
+// behind. chosen: the values, [used].
 static void choose(const struct kernels_route *route, const float *scratch, uint32_t *ids,
                    float *chosen) {
     uint32_t count = 0;

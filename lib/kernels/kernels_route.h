@@ -9,8 +9,9 @@
 // softmax:          m = max, e_i = exp(l_i - m), p_i = rn(e_i / sum16(e))
 // sigmoid:          p_i = rn(1 / rn(1 + exp(-l_i)))
 // softmax_selected: selection by logits, then softmax over the chosen ones in the order chosen
-// selection = p (+ bias), the k largest, ties to the lower id; weights are the p without bias, in the
-// order chosen: if normalise, w = rn(w / max(s, 2^-14)) with s their chain sum from +0; then times scale.
+// selection = p (+ bias), the k largest, ties to the lower id; weights are the p without bias, in
+// the order chosen: if normalise, w = rn(w / max(s, 2^-14)) with s their chain sum from +0; then
+// times scale.
 // Output is sorted by ascending id: that is the order in which experts are added.
 #ifndef KERNELS_KERNELS_ROUTE_H
 #define KERNELS_KERNELS_ROUTE_H
@@ -19,7 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum kernels_gating { KERNELS_GATING_SOFTMAX = 1, KERNELS_GATING_SIGMOID = 2, KERNELS_GATING_SOFTMAX_SELECTED = 3 };
+enum kernels_gating {
+    KERNELS_GATING_SOFTMAX = 1,
+    KERNELS_GATING_SIGMOID = 2,
+    KERNELS_GATING_SOFTMAX_SELECTED = 3
+};
 
 struct kernels_route {
     uint32_t experts, used;
@@ -29,8 +34,8 @@ struct kernels_route {
     const float *bias; // [experts] or NULL
 };
 
-// scratch: experts floats. ids and weights: `used` entries, ascending id. rank[j] (may be NULL) is the
-// place of entry j in the order chosen, 0 the best.
+// scratch: experts floats. ids and weights: `used` entries, ascending id. rank[j] (may be NULL) is
+// the place of entry j in the order chosen, 0 the best.
 bool kernels_route_select(const struct kernels_route *route, const float *logits, float *scratch,
                           uint32_t *ids, float *weights, uint32_t *rank);
 

@@ -7,8 +7,9 @@
 // Errors:    none. NaN in gives NaN out.
 // Not here:  vector forms: each tier repeats the float32 sequences below operation by operation.
 //
-// Every function is a fixed sequence of + - * /, fma and integer operations on the bits. The float32
-// ones have no branches and no tables, so that a vector tier does literally the same to each lane:
+// Every function is a fixed sequence of + - * /, fma and integer operations on the bits. The
+// float32 ones have no branches and no tables, so that a vector tier does literally the same to
+// each lane:
 //   a comparison with a select is max/min or a blend,
 //   half_to_bits is a reinterpretation, additions and shifts of bits are 32-bit integer operations.
 // Coefficients were fitted for this file (weighted minimax, rounded to the format), not copied.
@@ -120,8 +121,8 @@ static inline float kmath_silu(float x) {
 #define KMATH_GELU_SCALE (-0x1.988454p+0f) // -2 * sqrt(2 / pi)
 #define KMATH_GELU_CUBE 0x1.6e4e26p-5f     // 0.044715
 
-// x/2 * (1 + tanh(u)), u = sqrt(2/pi) * (x + 0.044715 x^3), computed as x / (1 + exp(-2u)): the same
-// function without the cancellation in 1 + tanh.
+// x/2 * (1 + tanh(u)), u = sqrt(2/pi) * (x + 0.044715 x^3), computed as x / (1 + exp(-2u)): the
+// same function without the cancellation in 1 + tanh.
 //   v = (x * SCALE) * fma(x * x, CUBE, 1);  y = x / (1 + exp(v))
 static inline float kmath_gelu(float x) {
     float v = x * KMATH_GELU_SCALE * fmaf(x * x, KMATH_GELU_CUBE, 1.0f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tiers, sizes of activations, and examples of rule 2 worked out by hand. What every kernel computes
-// is the business of tools/checkkernel.
+// Tiers, sizes of activations, and examples of rule 2 worked out by hand. What every kernel
+// computes is the business of tools/checkkernel.
 #include "kernels/kernels.h"
 
 #include <math.h>
@@ -43,9 +43,11 @@ static void a_bare_processor_has_ref_only(void **state) {
 
 static void every_type_of_the_contract_is_there(void **state) {
     (void)state;
-    const uint32_t types[] = {DTYPE_F32,  DTYPE_F16,  DTYPE_BF16, DTYPE_Q8_0, DTYPE_Q4_0, DTYPE_Q4_1,
-                              DTYPE_Q5_0, DTYPE_Q5_1, DTYPE_Q2_K, DTYPE_Q3_K, DTYPE_Q4_K, DTYPE_Q5_K,
-                              DTYPE_Q6_K, DTYPE_IQ4_NL, DTYPE_IQ4_XS, DTYPE_MXFP4};
+    const uint32_t types[] = {
+        DTYPE_F32,  DTYPE_F16,  DTYPE_BF16, DTYPE_Q8_0,   DTYPE_Q4_0,   DTYPE_Q4_1,
+        DTYPE_Q5_0, DTYPE_Q5_1, DTYPE_Q2_K, DTYPE_Q3_K,   DTYPE_Q4_K,   DTYPE_Q5_K,
+        DTYPE_Q6_K, DTYPE_MXFP4, DTYPE_IQ4_NL, DTYPE_IQ4_XS,
+    };
     size_t there = 0;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         assert_non_null(table.matmul[types[i]]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each figure is the best of 25 spells of at least 2 ms: short ones, so that some are not disturbed by
-// other work on the machine. Matrices rotate through a pool of 64 MiB, so that one column reads
+// Each figure is the best of 25 spells of at least 2 ms: short ones, so that some are not disturbed
+// by other work on the machine. Matrices rotate through a pool of 64 MiB, so that one column reads
 // weights from memory, as decoding does; vectors stay in the cache.
 #include "bench.h"
 

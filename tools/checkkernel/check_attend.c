@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Attention over one block, and the merging of blocks.
-#include "check.h"
+#include "check_case.h"
 
 #include "base/half.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Matrix products, dequantisation and the quantisation of activations. The oracle for ref is a sum in
-// double precision over the dequantised weights and activations, with a bound that follows from the
-// number of roundings of the contract, not from what was seen.
-#include "check.h"
+// Matrix products, dequantisation and the quantisation of activations. The oracle for ref is a sum
+// in double precision over the dequantised weights and activations, with a bound that follows from
+// the number of roundings of the contract, not from what was seen.
+#include "check_case.h"
 #include "check_weights.h"
 
 #include "base/half.h"
@@ -21,7 +21,8 @@ static struct shape pick_shape(struct check *c, uint32_t block) {
     bool large = check_one_in(c, 8);
     size_t unit = block == 1 ? 1 : block;
     size_t blocks_max = (large ? 1024 : check_one_in(c, 16) ? K_MAX : 1280) / unit;
-    struct shape shape = {1 + check_below(c, large ? 80 : 9), 0, 1 + check_below(c, large ? 40 : 17)};
+    struct shape shape = {.rows = 1 + check_below(c, large ? 80 : 9),
+                          .cols = 1 + check_below(c, large ? 40 : 17)};
     if (check_one_in(c, 2)) shape.rows = 1 + check_below(c, 9);
     shape.k = unit * (1 + check_below(c, (uint32_t)blocks_max));
     return shape;
@@ -51,8 +52,9 @@ static double column_value(enum kernels_act act, const uint8_t *column, size_t k
     return (double)record->d * record->t[i % 256 / 32] * record->q[i % 256];
 }
 
-// Roundings of one output, each at most 2^-24 of the sum of |terms|: per block the product of scales,
-// the conversion of the integer and the fma; one of the dequantised weight; the last subtraction.
+// Roundings of one output, each at most 2^-24 of the sum of |terms|: per block the product of
+// scales, the conversion of the integer and the fma; one of the dequantised weight; the last
+// subtraction.
 static void check_against_double(struct check *c, uint32_t dtype, const struct kernels_matmul *m) {
     const struct dtype_info *info = dtype_get(dtype);
     enum kernels_act act = kernels_act_of(dtype);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Functions over vectors. Where the result is a chain of roundings, ref is also bounded in double.
-#include "check.h"
+#include "check_case.h"
 
 #include "base/half.h"
 
@@ -64,7 +64,8 @@ void check_rms_norm(struct check *c, uint32_t unused) {
     double r = 1 / sqrt(sum / (double)v.n + (double)eps);
     for (size_t i = 0; i < v.n; i++) {
         double exact = (double)v.a[i] * r * (w ? (double)w[i] : 1);
-        // Half of the roundings of the sum (a root), and one each: /n, +eps, root, 1/r, two products.
+        // Half of the roundings of the sum (a root), and one each: /n, +eps, root, 1/r, two
+        // products.
         double roundings = (double)(v.n / 16 + 6) / 2 + 6;
         double bound = fabs(exact) * roundings * 0x1p-24 + (w ? fabs((double)w[i]) : 1) * 0x1p-140;
         if (!check_near(c, "y", v.got[i], exact, bound + 0x1p-149)) return;

@@ -55,7 +55,8 @@ static void fill_block(struct check *c, uint32_t dtype, uint8_t *block, enum che
         memset(block + layout->sub_offset, ends[check_below(c, sizeof ends)], layout->sub_bytes);
     }
     bool denormal = kind == CHECK_WEIGHTS_DENORMAL;
-    if (dtype == DTYPE_MXFP4) block[0] = (uint8_t)(denormal ? check_below(c, 4) : 117 + check_below(c, 8));
+    if (dtype == DTYPE_MXFP4)
+        block[0] = (uint8_t)(denormal ? check_below(c, 4) : 117 + check_below(c, 8));
     for (size_t i = 0; i < layout->halves; i++) {
         uint16_t half = scale_half(c, denormal);
         memcpy(block + layout->half_offset + 2 * i, &half, sizeof half);

@@ -4,11 +4,11 @@
 // Called by: check_matmul, bench.
 // Threads:   one.
 // Errors:    none.
-// Not here:  activations (check.h).
+// Not here:  activations (check_case.h).
 #ifndef CHECKKERNEL_CHECK_WEIGHTS_H
 #define CHECKKERNEL_CHECK_WEIGHTS_H
 
-#include "check.h"
+#include "check_case.h"
 
 enum check_weights {
     CHECK_WEIGHTS_SANE,     // random codes, scales around 2^-6

@@ -4,7 +4,7 @@
 // by sums in double precision. A case depends on seed, kernel and its number only, so a failure
 // repeats under --filter and --tier.
 #include "bench.h"
-#include "check.h"
+#include "check_case.h"
 #include "kernel_list.h"
 
 #include "platform/cpu.h"

@@ -8,7 +8,7 @@
 #ifndef CHECKKERNEL_KERNEL_LIST_H
 #define CHECKKERNEL_KERNEL_LIST_H
 
-#include "check.h"
+#include "check_case.h"
 
 enum { KERNEL_LIST_MAX = 2 * DTYPE_ID_MAX + 32 };
 

@@ -3,8 +3,8 @@
 // DESIGN. Layouts are those of the GGUF format. In blocks of 32 (and in the groups of 32 of IQ4_XS)
 // byte j of the nibbles holds element j (low) and element j + 16 (high). The K types put bits of
 // elements 32 apart into one byte, in the order that each function shows. Signed bytes are read
-// through int8_t pointers: gcc 12 multiplies wrongly where a uint8_t is cast to int8_t in a loop that
-// it vectorises for VNNI.
+// through int8_t pointers: gcc 12 multiplies wrongly where a uint8_t is cast to int8_t in a loop
+// that it vectorises for VNNI.
 #include "kernels/ref/ref_block.h"
 
 #include "base/half.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      what the bytes of a block of quantised weights mean, for every type that is computed with.
+// Owns:      what the bytes of a block of quantised weights mean, for every type computed with.
 // Called by: ref_matmul, ref_dequantise.
 // Threads:   pure.
 // Errors:    none: every byte string of a block's size is a block.
@@ -8,8 +8,8 @@
 //
 // All types come down to two forms, each a vector of small integers and at most two float32 scales:
 //   32 weights:    weight = d * code[i] + m
-//   256 weights:   weight = d * code[i] - dmin * minimum[i / 16], code = quantised code * its group's
-//                  6- to 8-bit scale, which fits int16: 32 * 128 at most (Q6_K)
+//   256 weights:   weight = d * code[i] - dmin * minimum[i / 16], code = quantised code * the
+//                  6- to 8-bit scale of its group, which fits int16: 32 * 128 at most (Q6_K)
 #ifndef KERNELS_REF_REF_BLOCK_H
 #define KERNELS_REF_REF_BLOCK_H
 

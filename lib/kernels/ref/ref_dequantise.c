@@ -25,7 +25,7 @@ static void values_256(float *out, const struct ref_block_256 *block, bool has_m
 #define DEQUANTISE(name, size, has_minimum)                                                        \
     static void dequantise_##name(float *out, const uint8_t *w, size_t k) {                        \
         KERNEL_ASSERT(k % size == 0);                                                              \
-        for (size_t i = 0; i < k; i += size, w += REF_BLOCK_BYTES_##name) {                                  \
+        for (size_t i = 0; i < k; i += size, w += REF_BLOCK_BYTES_##name) {                        \
             struct ref_block_##size block;                                                         \
             ref_block_##name(&block, w);                                                           \
             values_##size(out + i, &block, has_minimum);                                           \

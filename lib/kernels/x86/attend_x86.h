@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      attention over a block of positions and the merging of blocks: rule 5 of kernels.h, as a
-//            template.
+// Owns:      attention over a block of positions and the merging of blocks: rule 5 of kernels.h, as
+//            a template.
 // Called by: attend_avx2.c, attend_avx512.c, which include a vec_*.h first and define ATTEND_INIT.
 // Threads:   pure.
 // Errors:    none.

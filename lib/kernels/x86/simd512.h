@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      where the AVX-512 and VNNI intrinsics come from: the compiler, or SIMDe on top of AVX2
-//            when LOCUM_SIMDE is defined (checkkernel_emulated, which proves these tiers on machines
-//            without the instructions).
+//            when LOCUM_SIMDE is defined (checkkernel_emulated, which proves these tiers on
+//            machines without the instructions).
 // Called by: vec_avx512.h, tile_avxvnni.c.
 // Threads:   pure.
 // Errors:    none.

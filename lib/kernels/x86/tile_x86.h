@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      matrix products of quantised weights (rules 2 and 3 of kernels.h), as a template.
-// Called by: tile_avx2.c, tile_avxvnni.c, tile_avx512.c, tile_avx512vnni.c, each of which includes a
-//            vec_*.h first and defines TILE_INIT; with TILE_VNNI also vi_dpbusd(sum, unsigned bytes,
-//            signed bytes).
+// Called by: tile_avx2.c, tile_avxvnni.c, tile_avx512.c, tile_avx512vnni.c, each of which includes
+//            a vec_*.h first and defines TILE_INIT; with TILE_VNNI also vi_dpbusd(sum, unsigned
+//            bytes, signed bytes).
 // Threads:   pure.
 // Errors:    none.
 // Not here:  float weights (float_x86.h).
@@ -13,13 +13,14 @@
 //     unpack   weights of the rows -> struct tile (L1):  w[i], lane r = codes 4i..4i+3 of row r
 //     micro    up to 4 columns: broadcast 4 activations, multiply with w[i], add up in the lanes
 //
-// No sums across lanes, no scalar work per row: after 256 weights each lane holds the exact integer of
-// its row, and one fma per column and block finishes it. The same weights meet all columns of a panel
-// after one unpacking. A last tile of fewer rows repeats its last row and drops what comes out.
+// No sums across lanes, no scalar work per row: after 256 weights each lane holds the exact integer
+// of its row, and one fma per column and block finishes it. The same weights meet all columns of a
+// panel after one unpacking. A last tile of fewer rows repeats its last row and drops what comes
+// out.
 //
 // Codes are stored as unsigned bytes, as the instructions want them, with a bias that is taken out
-// with the sums of activations: sum((code + bias) * q) - bias * sum(q). Without VNNI, products of two
-// neighbours are 16-bit, `run` of them may be added before they could overflow, and 8-bit codes
+// with the sums of activations: sum((code + bias) * q) - bias * sum(q). Without VNNI, products of
+// two neighbours are 16-bit, `run` of them may be added before they could overflow, and 8-bit codes
 // would saturate: those stay signed (run 1, magnitude times signed activation).
 //
 //     codes up to   3, 7, 15   31, 24 (MXFP4)   63   signed
@@ -373,7 +374,8 @@ TILE_INLINE void tile_group(vi *sum, const vi *w, const int8_t *const *q, const 
     TILE_UNROLL
     for (int i = 0; i < steps; i++) {
         TILE_UNROLL
-        for (int c = 0; c < columns; c++) p[c] = vi_dpbusd(p[c], w[i], tile_broadcast(q[c] + 4 * i));
+        for (int c = 0; c < columns; c++)
+            p[c] = vi_dpbusd(p[c], w[i], tile_broadcast(q[c] + 4 * i));
     }
     TILE_UNROLL
     for (int c = 0; c < columns; c++)
@@ -530,8 +532,8 @@ TILE_MICROS(256_4_run_2, 256, 4, 2)
 // Driving
 // ---------------------------------------------------------------------------------------------
 
-// Lines of the next tile, spread over the work on this one: hardware prefetchers follow one row, not
-// VEC of them. Addresses past the end are harmless.
+// Lines of the next tile, spread over the work on this one: hardware prefetchers follow one row,
+// not VEC of them. Addresses past the end are harmless.
 TILE_INLINE void tile_prefetch(const uint8_t *p, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 2);
 }

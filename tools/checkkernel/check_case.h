@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      what every check of a kernel shares: random numbers, guarded memory, comparing, failing.
+// Owns:      what every check of a kernel shares: random numbers, guarded memory, comparing,
+//            failing.
 // Called by: the files of this folder.
 // Threads:   one.
 // Errors:    a difference is reported on stderr and counted; an access outside a buffer ends the
 //            program with the case that did it.
 // Not here:  which kernels exist (checkkernel.c), what a case looks like (check_matmul.c, ...).
-#ifndef CHECKKERNEL_CHECK_H
-#define CHECKKERNEL_CHECK_H
+#ifndef CHECKKERNEL_CHECK_CASE_H
+#define CHECKKERNEL_CHECK_CASE_H
 
 #include "kernels/kernels.h"
 #include "platform/vmem.h"
@@ -49,13 +50,14 @@ uint32_t check_below(struct check *c, uint32_t bound); // 0..bound-1
 bool check_one_in(struct check *c, uint32_t n);
 double check_uniform(struct check *c, double low, double high);
 
-// `bytes` of a guarded buffer, aligned to `alignment`, against its rear guard (or, one time in four,
-// its front one), filled with bytes that are NaN as floats. Valid until the next case.
+// `bytes` of a guarded buffer, aligned to `alignment`, against its rear guard (or, one time in
+// four, its front one), filled with bytes that are NaN as floats. Valid until the next case.
 void *check_buffer(struct check *c, size_t bytes, size_t alignment);
 // A copy of such memory, guarded likewise.
 void *check_copy(struct check *c, const void *data, size_t bytes, size_t alignment);
 
-// Kinds of input. WILD: any bit pattern. The others are finite and grow no NaN in sums of their own.
+// Kinds of input. WILD: any bit pattern. The others are finite and grow no NaN in sums of their
+// own.
 enum check_kind {
     CHECK_PLAIN,    // around 1
     CHECK_SPREAD,   // each 32 at its own power of two

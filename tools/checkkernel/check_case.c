@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check.h"
+#include "check_case.h"
 
 #include "base/half.h"
 
