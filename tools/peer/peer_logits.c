@@ -50,6 +50,13 @@ static void log_errors(enum ggml_log_level level, const char *text, void *user) 
     if (level == GGML_LOG_LEVEL_ERROR) fputs(text, stderr);
 }
 
+static int positive(const char *text) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || value < 1 || value > 1000000) fail("no number from 1", text);
+    return (int)value;
+}
+
 static char *read_file(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
     if (!f || fseek(f, 0, SEEK_END)) fail("cannot read", path);
@@ -85,8 +92,8 @@ static struct options parse_options(int argc, char **argv) {
         else if (!strcmp(argv[i], "--no-bos")) o.bos = false;
         else if (!strcmp(argv[i], "--special")) o.special = true;
         else if (!strcmp(argv[i], "--backend")) o.backend = value, i++;
-        else if (!strcmp(argv[i], "--batch")) o.batch = atoi(value), i++;
-        else if (!strcmp(argv[i], "--threads")) o.threads = atoi(value), i++;
+        else if (!strcmp(argv[i], "--batch")) o.batch = positive(value), i++;
+        else if (!strcmp(argv[i], "--threads")) o.threads = positive(value), i++;
         else fail("unknown option", argv[i]);
     }
     if (!o.backend) fail("--backend FILE is missing", NULL);
@@ -241,7 +248,7 @@ int main(int argc, char **argv) {
     llama_backend_init();
     if (tokenize) run_tokenize(argv[2], argv[3], &o);
     else if (!strcmp(mode, "logits")) run_logits(argv[2], argv[3], argv[4], &o);
-    else if (!strcmp(mode, "greedy")) run_greedy(argv[2], argv[3], atoi(argv[4]), &o);
+    else if (!strcmp(mode, "greedy")) run_greedy(argv[2], argv[3], positive(argv[4]), &o);
     else fail("unknown mode", mode);
     llama_backend_free();
     return 0;

@@ -13,7 +13,8 @@ set -euo pipefail
 version=3.21.1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
-source_file=$here/peer_logits.c
+program=peer_logits.c
+source_file=$here/$program
 
 skip() {
     echo "SKIP: no comparison with llama.cpp: $1" >&2
