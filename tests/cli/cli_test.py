@@ -49,10 +49,10 @@ def equal(got, wanted, what):
 # --- Running the command ------------------------------------------------------------------------
 
 class Result:
-    """Exit status, bytes of standard output, text of standard error, peak resident bytes."""
+    """Exit status, bytes of standard output, text of standard error."""
 
-    def __init__(self, arguments, code, out, err, peak):
-        self.arguments, self.code, self.out, self.peak = arguments, code, out, peak
+    def __init__(self, arguments, code, out, err):
+        self.arguments, self.code, self.out = arguments, code, out
         self.err = err.decode("utf-8", "replace")
 
     def expect(self, code, *words):
@@ -76,8 +76,11 @@ def _text(argument):
     return argument if isinstance(argument, (str, bytes)) else str(argument)
 
 
-def locum(*arguments, given=None, **options):
-    """Runs to the end. given: bytes for standard input, else it is /dev/null."""
+def locum(*arguments, given=None, meanwhile=None, **options):
+    """Runs to the end. given: bytes for standard input, else it is /dev/null.
+
+    meanwhile: called with the running child.
+    """
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out, \
             tempfile.TemporaryFile() as err:
         source.write(given or b"")
@@ -85,36 +88,33 @@ def locum(*arguments, given=None, **options):
         options.setdefault("stdout", out)
         child = start(*arguments, stdin=source if given is not None else subprocess.DEVNULL,
                       stderr=err, **options)
-        code, peak = wait(child)
+        code = wait(child, meanwhile)
         out.seek(0)
         err.seek(0)
-        return Result(arguments, code, out.read(), err.read(), peak)
+        return Result(arguments, code, out.read(), err.read())
 
 
-def wait(child):
-    """(exit status, peak resident bytes) of a child; negative status: the signal that ended it."""
-    import signal
-    import threading
-    timer = threading.Timer(TIMEOUT, child.kill)
-    timer.start()
+def wait(child, meanwhile=None):
+    """Exit status of a child; negative: the signal that ended it."""
     try:
-        _, status, usage = os.wait4(child.pid, 0)
-    finally:
-        timer.cancel()
-    child.returncode = os.waitstatus_to_exitcode(status)
-    check(child.returncode != -signal.SIGKILL, f"no end after {TIMEOUT} s, or no memory")
-    return child.returncode, usage.ru_maxrss * 1024
+        if meanwhile:
+            meanwhile(child)
+        return child.wait(TIMEOUT)
+    except subprocess.TimeoutExpired as late:
+        child.kill()
+        raise Failure(f"no end after {TIMEOUT} s: {child.args!r:.300}") from late
 
 
-def stats(*arguments, given=None, code=0):
-    """The --stats of a run, with `out` (bytes of standard output), `err` and `peak` added."""
+def stats(*arguments, given=None, code=0, **options):
+    """The --stats of a run, with `out` (bytes of standard output) and `err` added."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "stats.json")
-        result = locum("run", "--stats", path, *arguments, given=given).expect(code)
+        result = locum("run", "--stats", path, *arguments, given=given,
+                       **options).expect(code)
         with open(path, encoding="utf-8") as file:
             numbers = json.load(file)
         equal(os.listdir(folder), ["stats.json"], "files beside --stats")
-    return dict(numbers, out=result.out, err=result.err, peak=result.peak)
+    return dict(numbers, out=result.out, err=result.err)
 
 
 def inspect(model, *arguments):
