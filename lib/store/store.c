@@ -170,10 +170,8 @@ static locum_status start_reader(struct store *store, const struct store_config 
 // The pool's cut for slot_bytes, and the bookkeeping that goes with it.
 static locum_status plan_pool(const struct store_config *config, struct store_cut *cut,
                               struct counts *c, locum_error *error) {
-    uint64_t full, page = vmem_page_size();
     STATUS_TRY(store_cut_measure(config, cut, error));
-    full = with_bookkeeping(config, cut, store_cut_full(cut));
-    uint64_t bytes = config->slot_bytes < full ? config->slot_bytes : full;
+    uint64_t page = vmem_page_size(), bytes = config->slot_bytes;
     uint64_t taken = bookkeeping_most(config, cut, bytes) - page;
     uint64_t rest = bytes < taken ? 0 : (bytes - taken) / page * page;
     if (rest < store_cut_largest(cut))
@@ -480,7 +478,6 @@ void store_end(struct store *store) {
     struct store_step *step = &store->step;
     if (!step->active) return;
     step->waiting = 0; // nothing more is begun
-    store_read_abandon(&store->reader);
     while (store_read_loads(&store->reader) > 0)
         proceed(store, true);
     for (uint32_t i = 0; i < step->count; i++)

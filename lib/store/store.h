@@ -60,12 +60,14 @@ struct store_config {
 
 // The least pool with which any step can run: room for `held` of the largest experts at once (held >= 1;
 // exec uses 2, so that one is computed while the next is read).
-locum_status store_floor(const struct store_config *config, uint32_t held, uint64_t *bytes, locum_error *error);
+locum_status store_floor(const struct store_config *config, uint32_t held, uint64_t *bytes,
+                         locum_error *error);
 // The pool that holds every expert.
 locum_status store_full(const struct store_config *config, uint64_t *bytes, locum_error *error);
 
 struct store;
-locum_status store_create(const struct store_config *config, struct store **out, locum_error *error);
+locum_status store_create(const struct store_config *config, struct store **out,
+                          locum_error *error);
 void store_destroy(struct store *store); // waits for reads in flight; NULL is fine
 
 // ---- one layer of one step ------------------------------------------------------------------------
@@ -89,7 +91,8 @@ struct store_expert {
 };
 // The next expert that can be computed. wait false: *out unchanged and *got false if none is ready yet.
 // *got false after everything has been taken.
-locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got, locum_error *error);
+locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got,
+                        locum_error *error);
 // The kernels have finished with it: it may now be evicted.
 void store_done(struct store *store, uint32_t slot);
 // Ends the layer, also after an error: waits for its reads, releases what is still held.
@@ -101,14 +104,15 @@ struct store_stats {
     uint64_t bytes_read;         // as read from the device, padding included
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
-    uint64_t wait_ns;            // store_take blocked with nothing to compute
-    uint64_t resident_bytes;     // slots in use
+    uint64_t wait_ns;        // store_take blocked with nothing to compute
+    uint64_t resident_bytes; // slots in use
     uint64_t pool_bytes;
 };
 void store_get_stats(const struct store *store, struct store_stats *out);
 // 0 miss, 1 hit: what a lookup now would give (for traces and tests; changes nothing).
 bool store_resident(const struct store *store, uint32_t layer, uint32_t id);
-const char *store_io_name(const struct store *store); // "direct, io_uring", "buffered, threads", ...
+const char *store_io_name(
+    const struct store *store); // "direct, io_uring", "buffered, threads", ...
 // Walk all invariants; false with a sentence in *error if one is broken.
 bool store_check(const struct store *store, locum_error *error);
 

@@ -61,14 +61,10 @@ void store_read_begin(struct store_reader *reader, uint32_t slot, const struct s
     issue(reader);
 }
 
-void store_read_abandon(struct store_reader *reader) {
-    uint32_t waiting = reader->issuing.ranges - reader->issuing_next;
-    if (waiting == 0) return;
-    struct store_load *load = &reader->load[reader->issuing_load];
-    LOCUM_ASSERT(load->left >
-                 waiting); // some are out, else they all would be: see store_read_ready
-    load->left -= waiting;
-    load->failed = true;
+// The load has failed: those of its ranges that are not out yet need not be read.
+static void abandon_rest(struct store_reader *reader, uint32_t load) {
+    if (reader->issuing_load != load) return;
+    reader->load[load].left -= reader->issuing.ranges - reader->issuing_next;
     reader->issuing_next = reader->issuing.ranges;
 }
 
@@ -102,7 +98,7 @@ static bool finish(struct store_reader *reader, const struct async_read_done *do
     if (status != LOCUM_OK && !load->failed) {
         load->failed = true;
         if (error != NULL) *error = why;
-        if (reader->issuing_load == request->load) store_read_abandon(reader);
+        abandon_rest(reader, request->load);
     }
     reader->request_free[reader->requests_free++] = number;
     if (--load->left > 0) return false;

@@ -63,8 +63,6 @@ void store_read_release(struct store_reader *reader); // waits for what is out
 bool store_read_ready(const struct store_reader *reader);
 void store_read_begin(struct store_reader *reader, uint32_t slot, const struct store_layout *layout,
                       uint8_t *to);
-// Forget the ranges that are not out yet; their expert will arrive as failed.
-void store_read_abandon(struct store_reader *reader);
 
 // Experts on their way.
 static inline uint32_t store_read_loads(const struct store_reader *reader) {

@@ -211,6 +211,27 @@ static void test_hits_survive_a_prompt(void **state) {
     close_store();
 }
 
+// However fast the disk is: reading ahead of a slow caller does not push out more than it needs.
+static void test_a_prompt_passes_through_few_slots(void **state) {
+    (void)state;
+    make_model(FAKE_PACKED, small_bytes, small_bytes);
+    uint32_t ids[EXPERTS];
+    for (uint32_t i = 0; i < EXPERTS; i++)
+        ids[i] = i;
+    open_store(full_bytes() / 2);
+    for (uint32_t layer = 0; layer < 2; layer++) // fill the pool from two of the layers
+        run(layer, ids, EXPERTS, STORE_ANY);
+    sim_disk.latency_ns_max = 0;
+    run(2, ids, EXPERTS, STORE_ASCENDING);
+    run(3, ids, EXPERTS, STORE_ASCENDING);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < 2 * EXPERTS; i++)
+        kept += store_resident(world.store, i / EXPERTS, i % EXPERTS);
+    print_message("%u of %u stayed\n", kept, 2 * EXPERTS);
+    assert_in_range(kept, 2 * EXPERTS - 7, 2 * EXPERTS - 1);
+    close_store();
+}
+
 // A prompt in chunks finds what the first chunk left: the pool is not turned over for nothing.
 static void test_second_chunk_hits(void **state) {
     (void)state;
@@ -504,6 +525,7 @@ int main(void) {
         cmocka_unit_test(test_takes_no_more_than_all_need),
         cmocka_unit_test(test_more_budget_fewer_reads),
         cmocka_unit_test(test_hits_survive_a_prompt),
+        cmocka_unit_test(test_a_prompt_passes_through_few_slots),
         cmocka_unit_test(test_second_chunk_hits),
         cmocka_unit_test(test_floor_runs_every_layer),
         cmocka_unit_test(test_any_gives_hits_first),
