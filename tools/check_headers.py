@@ -10,15 +10,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import source_tree
 
-ISA = ["-mavx2", "-mfma", "-mf16c"]  # so that headers of x86 kernels may name vector types
+# Headers of x86 kernels name vector types. Those called *_x86.h are written once for all widths: the
+# file that includes one has chosen the width by including a vec_*.h before it.
+X86 = "lib/kernels/x86/"
+ISA = ["-mavx2", "-mfma", "-mf16c"]
+ISA_512 = ["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]
 
 
 def compile_alone(root, path, language, compiler):
     """The first lines of what the compiler says, or None when it says nothing."""
     command = [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", language,
                "-std=c11" if language == "c" else "-std=c++11", "-Iinclude", "-Ilib"]
-    if "/x86/" in path:
-        command += ISA
+    if path.startswith(X86):
+        command += ISA + (ISA_512 if "512" in path else [])
+        if path.endswith("_x86.h") and os.path.exists(os.path.join(root, X86 + "vec_avx2.h")):
+            command += ["-include", X86 + "vec_avx2.h", "-DTILE_VNNI=0"]
     # Included from an empty source: a header as main file has its own warnings.
     source = f'#include "{os.path.join(root, path)}"\n'
     done = subprocess.run(command + ["-"], cwd=root, input=source, text=True, check=False,
