@@ -41,6 +41,38 @@ static void a_bare_processor_has_ref_only(void **state) {
         assert_false(kernels_init(&other, (enum kernels_tier)i, &no_cpu));
 }
 
+// Tables are only filled here, never called: no such processor is needed.
+static void tiers_climb(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    const struct {
+        struct kernels_cpu cpu; // avx2, avxvnni, avx512, avx512vnni
+        enum kernels_tier best;
+    } cases[] = {
+        {{true, false, false, false}, KERNELS_TIER_AVX2},
+        {{true, true, false, false}, KERNELS_TIER_AVXVNNI},
+        {{true, false, true, false}, KERNELS_TIER_AVX512},
+        {{true, false, true, true}, KERNELS_TIER_AVX512VNNI},
+        {{true, true, true, true}, KERNELS_TIER_AVX512VNNI},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kernels_table best, lower;
+        assert_int_equal(kernels_best(&cases[i].cpu), cases[i].best);
+        assert_true(kernels_init(&best, cases[i].best, &cases[i].cpu));
+        assert_int_equal(best.tier, cases[i].best);
+        assert_ptr_not_equal(best.matmul[DTYPE_Q4_K], table.matmul[DTYPE_Q4_K]);
+        assert_non_null(best.dequantise[DTYPE_Q4_K]); // inherited
+        assert_true(kernels_init(&lower, KERNELS_TIER_AVX2, &cases[i].cpu));
+        assert_int_equal(best.matmul[DTYPE_Q4_K] == lower.matmul[DTYPE_Q4_K], i == 0);
+    }
+    struct kernels_table absent;
+    assert_false(kernels_init(&absent, KERNELS_TIER_AVXVNNI, &cases[2].cpu));
+#else
+    print_message("SKIP: no tiers above ref on this architecture\n");
+    skip();
+#endif
+}
+
 static void every_type_of_the_contract_is_there(void **state) {
     (void)state;
     const uint32_t types[] = {
@@ -130,6 +162,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiers_have_names),
         cmocka_unit_test(a_bare_processor_has_ref_only),
+        cmocka_unit_test(tiers_climb),
         cmocka_unit_test(every_type_of_the_contract_is_there),
         cmocka_unit_test(activation_sizes),
         cmocka_unit_test(q32_by_hand),
