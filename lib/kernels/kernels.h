@@ -201,7 +201,8 @@ struct kernels_cpu {
 };
 // The highest tier that `cpu` allows and this build contains.
 enum kernels_tier kernels_best(const struct kernels_cpu *cpu);
-// false: this processor or build has no such tier. Starts from ref and climbs: the table is full.
+// false: this processor or build has no such tier. Starts from ref and climbs: the table is full. `cpu`
+// must be the truth: even what fills the table is compiled for its tier.
 bool kernels_init(struct kernels_table *table, enum kernels_tier tier,
                   const struct kernels_cpu *cpu);
 
