@@ -214,7 +214,7 @@ static int print_json(const struct bench *b, const struct phase *prompt,
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", cli_json_text(b->model.info.path), "arch",
         cli_json_text(b->model.info.architecture), "prompt_tokens", cli_json_count(b->prompt),
         "answer_tokens", cli_json_count(b->answer), "repetitions", cli_json_count(b->done), "seed",
-        cli_json_count(b->seed), "streaming", plan.streaming);
+        cli_json_seed(b->seed), "streaming", plan.streaming);
     json_object_set_new(out, "chunk", cli_json_count(plan.chunk));
     json_object_set_new(out, "threads", cli_json_count(plan.threads));
     json_object_set_new(out, "cpu", cli_json_text(cli_model_setting(&b->model, "cpu")));

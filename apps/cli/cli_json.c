@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli_json.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,12 @@ json_t *cli_json_text(const char *text) {
 json_t *cli_json_count(uint64_t count) {
     // JSON's integers here are signed: what is beyond is nobody's count of bytes or tokens.
     return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+json_t *cli_json_seed(uint64_t seed) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    return json_string(text);
 }
 
 json_t *cli_json_real(double value) {

@@ -16,7 +16,8 @@
 json_t *cli_json_bytes(const char *bytes, size_t size);
 json_t *cli_json_text(const char *text); // NULL gives null
 json_t *cli_json_count(uint64_t count);
-json_t *cli_json_real(double value); // null if it is not finite
+json_t *cli_json_seed(uint64_t seed); // as text: readers of JSON lose digits of large numbers
+json_t *cli_json_real(double value);  // null if it is not finite
 
 // Both release the value. dump: free() the text; NULL was told. print: the command's exit status.
 char *cli_json_dump(json_t *value);

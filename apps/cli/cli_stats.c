@@ -73,6 +73,7 @@ static json_t *to_json(const struct cli_stats_run *run) {
         {"generated_tokens", cli_json_count(s->generated_tokens)},
         {"ids", ids_json(run)},
         {"logits_hash", cli_json_text(hash)},
+        {"seed", cli_json_seed(s->seed)},
         {"text", cli_json_bytes(run->text, run->text_size)},
         {"prefill_tok_s", rate_json(s->computed_tokens, s->prefill_s)},
         {"decode_tok_s", rate_json(s->decode_steps, s->decode_s)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the JSON of --stats: its keys, described in docs/cli.md, and writing it whole or not
+// Owns:      the JSON of --stats: its keys, described in docs/statistics.md, and writing it whole or not
 //            at all.
 // Called by: cli_run.c.
 // Threads:   one.

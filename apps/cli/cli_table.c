@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tables behind parsing, help, the manual page docs/cli.md and the test that tries every flag.
+// The tables behind parsing, help, the page docs/commands.md and the test that tries every flag.
 #include "cli_flags.h"
 
 #define RUN        (1U << CLI_RUN)
@@ -55,7 +55,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_CHUNK] = {"chunk", 0, CLI_INTEGER, MODEL_SETS, "N", 1, 4096, NULL,
                    "tokens of the prompt in one step (chosen by the memory plan)"},
     [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
-                "how experts are read; direct: past the page cache"},
+                "how experts are read; direct goes past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
                      "numbers in the KV cache"},
     [CLI_CPU] = {"cpu", 0, CLI_CHOICE, RUN | BENCH, "SET", 0, 0, tiers,

@@ -16,7 +16,7 @@ MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")
 SLOW = ["--cpu", "ref", "-t", "1"]
 STATS_KEYS = {
-    "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash text "
+    "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash seed text "
         "prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
     "time": "compute_s io_wait_s sample_s",
     "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read slots_bytes "
@@ -87,6 +87,7 @@ def test_a_drawn_seed_is_printed_and_repeats():
     seed = re.search(r"seed (\d+)", first["err"]).group(1)
     again = stats(MOE, "-p", "The birds", "-n", 20, "--temp", 2, "--ignore-eos", "--seed", seed)
     equal(again["ids"], first["ids"], "the answer with the printed seed")
+    equal(first["seed"], seed, "the seed in --stats")
 
 
 def test_hit_rate_rises_with_memory():

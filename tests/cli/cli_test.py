@@ -145,6 +145,7 @@ def model(name):
 
 
 def large_model(name, spec, **options):
+    """A model of one script's own; name is its file's."""
     path = os.path.join(MODELS, name + ".gguf")
     return _made(name, lambda: gguf_make.make(path, spec, **options)[0])
 

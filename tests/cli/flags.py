@@ -10,9 +10,10 @@ import pty
 import re
 import select
 import subprocess
+import sys
 import tempfile
 
-from cli_test import LOCUM, check, equal, inspect, locum, main, model, stats
+from cli_test import LOCUM, ROOT, check, equal, inspect, locum, main, model, stats
 
 MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")  # its tokenizer adds BOS
@@ -427,6 +428,13 @@ def test_help():
     for asking in (["--help"], ["-h"]):
         equal(locum(*asking).expect(0).out.decode(), overview, str(asking))
     equal(locum("--version").out, locum("version").expect(0).out, "--version")
+
+
+def test_the_page_of_commands_is_up_to_date():
+    made = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "apps/cli/cli_docs.py"), LOCUM],
+                          check=True, stdout=subprocess.PIPE).stdout.decode()
+    with open(os.path.join(ROOT, "docs/commands.md"), encoding="utf-8") as page:
+        check(page.read() == made, "run apps/cli/cli_docs.py LOCUM > docs/commands.md")
 
 
 if __name__ == "__main__":
