@@ -9,8 +9,8 @@ import struct
 import tempfile
 import time
 
-from cli_test import (PROSE, Skip, bad_files, check, equal, inspect, locum, main, model,
-                      start, stats, wait)
+from cli_test import (PROSE, Skip, bad_files, check, equal, gguf_bad, inspect, locum, main, model,
+                      on_terminal, start, stats, wait)
 
 MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")
@@ -101,6 +101,39 @@ def test_hit_rate_rises_with_memory():
     check(rates[0] < rates[1] < rates[2], f"hit rates {rates}")
     check(reads[0] > reads[1] > reads[2], f"bytes read {reads}")
     equal(rates[2], 1.0, "hit rate of the answer with all experts in memory")
+
+
+def test_progress_on_a_terminal_only():
+    long = ["run", MOE, "-p", PROSE, "-n", "2", "--chunk", "32"]
+    code, shown = on_terminal(*long)
+    equal(code, 0, "exit status")
+    check(b"reading the prompt" in shown and b"\r\033[K" in shown, f"no progress: {shown!r:.300}")
+    check(shown.count(b"\n") <= 8, f"progress takes more than its line: {shown!r:.500}")
+    check("reading" not in locum(*long).expect(0).err, "progress in a file")
+    equal(on_terminal(*long, "--quiet"), (0, b""), "--quiet on a terminal")
+
+
+def test_somebody_sits_there_and_gave_no_prompt():
+    for arguments, words in ((["run", MOE], b"-p TEXT"), (["tokenize", MOE], b"no text")):
+        code, shown = on_terminal(*arguments)
+        equal((code, words in shown), (2, True), f"exit status and help: {shown!r:.300}")
+
+
+def test_settings_of_the_model():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.gguf")
+        with open(path, "wb") as file:
+            file.write(gguf_bad.Model().put("general.sampling.temp", gguf_bad.gguf.F32, 0.0)
+                       .put("general.sampling.top_k", gguf_bad.gguf.I32, 7).bytes())
+        arguments = [path, "-p", "The birds", "-n", 20, "--ignore-eos", "--verbose"]
+        one = stats(*arguments)
+        equal(one["ids"], stats(*arguments)["ids"], "greedy answers, as the model wants")
+        settings = dict(re.findall(r"^  (\S+) +(.+?) *$", one["err"], re.M))
+        equal((settings["temp"].split(), settings["top-k"].split()),
+              (["0", "model"], ["7", "model"]), "settings of the model")
+        other = stats(*arguments, "--temp", 3, "--seed", 1)
+        check(other["ids"] != one["ids"], "the command line does not win over the model")
+        check(re.search("^  temp +3 +command line$", other["err"], re.M), other["err"])
 
 
 # --- Prompts -------------------------------------------------------------------------------------
@@ -217,6 +250,16 @@ def test_tensors_that_nobody_uses():
     equal((told["runnable"], told["unknown_tensors"]), (True, 10), "runnable, unknown_tensors")
     equal(stats(model("good-qwen3moe-extra"), "-p", "a", "-n", 5, "--temp", 0)["logits_hash"],
           stats(model("good-qwen3moe-v2"), "-p", "a", "-n", 5, "--temp", 0)["logits_hash"], "answer")
+
+
+def test_sizes_that_a_folder_promises():
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copy(MOE, folder)
+        for size, code in ((os.path.getsize(path), 0), (os.path.getsize(path) + 1, 3)):
+            with open(os.path.join(folder, "assets.tsv"), "w", encoding="ascii") as file:
+                file.write(f"{os.path.basename(path)}\t{size}\t{'0' * 64}\n")
+            result = locum("run", folder, "-p", "a", "-n", 1).expect(code)
+            check(code == 0 or os.path.basename(path) in result.err, result.err)
 
 
 def test_another_architecture_is_named():

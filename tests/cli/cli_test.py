@@ -7,6 +7,8 @@ functions named test_... is one test. The scripts need NumPy (for the models) an
 import fcntl
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
@@ -103,6 +105,27 @@ def wait(child, meanwhile=None):
     except subprocess.TimeoutExpired as late:
         child.kill()
         raise Failure(f"no end after {TIMEOUT} s: {child.args!r:.300}") from late
+
+
+def on_terminal(*arguments):
+    """(exit status, what the terminal shows) with standard input and error on a terminal."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    child = subprocess.Popen([LOCUM, *arguments], stdin=theirs,
+                             stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    while select.select([ours], [], [], 120)[0]:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return child.wait(TIMEOUT), shown
 
 
 def stats(*arguments, given=None, code=0, **options):

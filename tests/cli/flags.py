@@ -6,14 +6,13 @@ pair of command and flag that the table has, and only for those.
 """
 import json
 import os
-import pty
 import re
-import select
 import subprocess
 import sys
 import tempfile
 
-from cli_test import LOCUM, ROOT, check, equal, inspect, locum, main, model, stats
+from cli_test import (LOCUM, ROOT, check, equal, inspect, locum, main, model, on_terminal,
+                      stats)
 
 MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")  # its tokenizer adds BOS
@@ -30,28 +29,6 @@ def base(command, without=None):
         at = arguments.index(without)
         arguments = arguments[:at] + arguments[at + 2:]
     return arguments
-
-
-def on_terminal(*arguments):
-    """What a terminal shows of standard error."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm"}
-    environment.pop("NO_COLOR", None)
-    child = subprocess.Popen([LOCUM, *arguments], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
-    os.close(theirs)
-    shown = b""
-    while select.select([ours], [], [], 120)[0]:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not part:
-            break
-        shown += part
-    child.wait()
-    os.close(ours)
-    return shown
 
 
 # --- Effects: each function fails if the flag does nothing --------------------------------------
@@ -228,8 +205,8 @@ def prints_json(command):
 def no_color(command):
     def effect():
         wrong = [command, *BASE[command], "--no-such-flag"]
-        check(b"\033[3" in on_terminal(*wrong), "no colour on a terminal")
-        check(b"\033[3" not in on_terminal(*wrong, "--no-color"), "colour in spite of --no-color")
+        check(b"\033[3" in on_terminal(*wrong)[1], "no colour on a terminal")
+        check(b"\033[3" not in on_terminal(*wrong, "--no-color")[1], "colour in spite of --no-color")
         check(b"\033" not in locum(*wrong).expect(2).err.encode(), "colour in a file")
     return effect
 
