@@ -41,9 +41,19 @@ class Distances:
                          max(p.max_error for p in parts))
 
 
-def log_softmax(x):
+def softmax_and_log(x):
     shifted = x - x.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    e = np.exp(shifted)
+    total = e.sum(axis=1, keepdims=True)
+    return e / total, shifted - np.log(total)
+
+
+def lead_of(x, best):
+    """Largest minus second largest of each row; `best` is the place of the largest. Changes x."""
+    rows = np.arange(len(x))
+    largest = x[rows, best].copy()
+    x[rows, best] = -np.inf
+    return largest - x.max(axis=1)
 
 
 def open_logits(path, vocabulary):
@@ -64,12 +74,13 @@ def distances(reference_path, other_path, vocabulary):
         a, b = reference[i:i + ROWS].astype(np.float64), other[i:i + ROWS].astype(np.float64)
         if not (np.isfinite(a).all() and np.isfinite(b).all()):
             raise ValueError("logits that are no numbers after position %d" % i)
-        p, q = log_softmax(a), log_softmax(b)
-        kld.append((np.exp(p) * (p - q)).sum(axis=1))
-        same.append(a.argmax(axis=1) == b.argmax(axis=1))
-        best = np.partition(a, -2, axis=1)
-        lead.append(best[:, -1] - best[:, -2])
+        p, log_p = softmax_and_log(a)
+        _, log_q = softmax_and_log(b)
+        kld.append((p * (log_p - log_q)).sum(axis=1))
         worst = max(worst, float(np.abs(a - b).max()))
+        best = a.argmax(axis=1)
+        same.append(best == b.argmax(axis=1))
+        lead.append(lead_of(a, best))
     return Distances(np.concatenate(kld), np.concatenate(same), np.concatenate(lead), worst)
 
 
