@@ -65,8 +65,8 @@ static void *part(uint8_t *memory, uint64_t *at, uint64_t number, size_t size) {
     return memory == NULL ? NULL : memory + start;
 }
 
-// Bytes of the structure and all its arrays, one allocation. memory: set the pointers into it; NULL:
-// only count.
+// Bytes of the structure and all its arrays, one allocation. memory: set the pointers into it;
+// NULL: only count.
 static uint64_t lay_out(struct store *store, uint8_t *memory, const struct counts *c) {
     uint64_t at = 0;
     struct store parts;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the experts: one pool of slots for all layers, counted in bytes; the reads that fill them;
-//            who stays and who goes; statistics and the routing trace's residency column.
+// Owns:      the experts: one pool of slots for all layers, counted in bytes; the reads that fill
+//            them; who stays and who goes; statistics and the routing trace's residency column.
 // Called by: exec's EXPERTS operation (one caller thread), engine (create, sizes, statistics).
 // Threads:   every function below is called from one thread; reads run in platform's async queue.
 //            A slot's bytes are written only while LOADING and read by kernels only while HELD.
-// Errors:    a failed read is tried once more, then store_take returns LOCUM_E_IO with file and offset;
-//            the store stays usable (the slot is empty again).
+// Errors:    a failed read is tried once more, then store_take returns LOCUM_E_IO with file and
+//            offset; the store stays usable (the slot is empty again).
 // Not here:  activations, tensor shapes, arithmetic. The store knows byte ranges and ids.
 //
-// A slot holds the padded segments of one expert (gate, up, down; two when fused), each read with whole
-// aligned blocks straight to its place: segment data starts at an arbitrary byte inside its room.
-// States, changed by one function only:
+// A slot holds the padded segments of one expert (gate, up, down; two when fused), each read with
+// whole aligned blocks straight to its place: segment data starts at an arbitrary byte inside its
+// room. States, changed by one function only:
 //
-//     EMPTY -> LOADING -> READY <-> HELD        READY -> EMPTY (evicted)     LOADING -> EMPTY (failed)
+//     EMPTY -> LOADING -> READY <-> HELD      READY -> EMPTY (evicted)   LOADING -> EMPTY (failed)
 //
-// LOADING and HELD slots are never evicted. store_check() walks all invariants (debug builds: each step).
+// LOADING and HELD slots are never evicted. store_check() walks all invariants (debug builds: each
+// call).
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -48,8 +49,9 @@ struct platform_file; // platform/file.h
 struct store_config {
     uint32_t layers;
     const struct store_layer *layer;
-    // Open, direct where possible; they live as long as the store. store_floor and store_full also
-    // take NULL: they then count the padding of direct reads for all files.
+    // Open, direct where possible; they live as long as the store, the two lists are copied.
+    // store_floor and store_full also take NULL: they then count the padding of direct reads for
+    // all files.
     struct platform_file *const *files;
     uint32_t file_count;
     uint64_t slot_bytes; // bytes of the pool, all overhead included; >= store_floor()
@@ -58,8 +60,8 @@ struct store_config {
     const struct log_sink *log;
 };
 
-// The least pool with which any step can run: room for `held` of the largest experts at once (held >= 1;
-// exec uses 2, so that one is computed while the next is read).
+// The least pool with which any step can run: room for `held` of the largest experts at once (1 to
+// STORE_HELD_MAX; exec uses 2, so that one is computed while the next is read).
 locum_status store_floor(const struct store_config *config, uint32_t held, uint64_t *bytes,
                          locum_error *error);
 // The pool that holds every expert.
@@ -70,7 +72,7 @@ locum_status store_create(const struct store_config *config, struct store **out,
                           locum_error *error);
 void store_destroy(struct store *store); // waits for reads in flight; NULL is fine
 
-// ---- one layer of one step ------------------------------------------------------------------------
+// ---- one layer of one step ----------------------------------------------------------------------
 // begin -> take until none is left, done for each -> end.
 enum store_order {
     STORE_ANY,      // hits first, then as reads arrive: lowest latency, for few tokens
@@ -78,8 +80,10 @@ enum store_order {
 };
 enum store_phase { STORE_PREFILL, STORE_DECODE }; // for the statistics
 
-// ids: distinct, ascending. Hits are held at once; as many misses as fit are issued, the rest follow as
-// slots are given back (rounds). Nothing blocks.
+// ids: distinct, ascending. What is there is kept for the step; as many misses as fit are issued,
+// the rest follow as slots are given back (rounds). Nothing blocks.
+// With STORE_ASCENDING a hit that is not taken yet gives up its slot when the next expert has no
+// other room; it is then read again and counts as a miss.
 locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count,
                          enum store_order order, enum store_phase phase, locum_error *error);
 
@@ -89,8 +93,9 @@ struct store_expert {
     bool hit;                               // was in memory before this step
     const uint8_t *segment[STORE_SEGMENTS]; // NULL where absent
 };
-// The next expert that can be computed. wait false: *out unchanged and *got false if none is ready yet.
-// *got false after everything has been taken.
+// The next expert that can be computed. wait false: *out unchanged and *got false if none is ready
+// yet. *got false after everything has been taken. Who waits while holding `held` experts, of a pool
+// that is made for `held`, has perhaps left no room: LOCUM_E_ARGUMENT, never a hang.
 locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got,
                         locum_error *error);
 // The kernels have finished with it: it may now be evicted.
@@ -98,7 +103,7 @@ void store_done(struct store *store, uint32_t slot);
 // Ends the layer, also after an error: waits for its reads, releases what is still held.
 void store_end(struct store *store);
 
-// ---- accounts ---------------------------------------------------------------------------------------
+// ---- accounts -----------------------------------------------------------------------------------
 struct store_stats {
     uint64_t hits[2], misses[2]; // by enum store_phase
     uint64_t bytes_read;         // as read from the device, padding included
@@ -111,8 +116,8 @@ struct store_stats {
 void store_get_stats(const struct store *store, struct store_stats *out);
 // 0 miss, 1 hit: what a lookup now would give (for traces and tests; changes nothing).
 bool store_resident(const struct store *store, uint32_t layer, uint32_t id);
-const char *store_io_name(
-    const struct store *store); // "direct, io_uring", "buffered, threads", ...
+// "direct, io_uring", "buffered, threads", ...
+const char *store_io_name(const struct store *store);
 // Walk all invariants; false with a sentence in *error if one is broken.
 bool store_check(const struct store *store, locum_error *error);
 

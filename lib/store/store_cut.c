@@ -5,6 +5,9 @@
 #include "platform/file.h"
 #include "store/store_layout.h"
 
+// With this no sum over all experts of a model wraps, checked or not.
+#define SEGMENT_BYTES_MAX (UINT64_C(1) << 40)
+
 enum {
     UNIT_BUFFERED = 64,   // a cache line: buffered reads go anywhere
     CLASS_TOLERANCE = 32, // a layer joins a class that is larger by at most 1/32
@@ -16,9 +19,7 @@ enum {
 static locum_status check_segment(const struct store_config *config, uint32_t layer, uint32_t id,
                                   const struct store_segment *segment, locum_error *error) {
     if (segment->bytes == 0) return LOCUM_OK;
-    // Twice the room of a slot's padding below the end of 63 bits: sums of aligned sizes do not wrap.
-    const uint64_t most = (uint64_t)INT64_MAX / 4;
-    if (segment->offset > most || segment->bytes > most)
+    if (segment->offset > INT64_MAX / 2 || segment->bytes > SEGMENT_BYTES_MAX)
         return status_fail(error, LOCUM_E_FORMAT,
                            "layer %u, expert %u: a segment at %llu of %llu bytes", layer, id,
                            (unsigned long long)segment->offset, (unsigned long long)segment->bytes);

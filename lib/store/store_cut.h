@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      the arithmetic of the pool: size classes of the experts, and the extent that fits them.
+// Owns:      the arithmetic of the pool: size classes of the experts, the extent that fits them.
 // Called by: store (create, floor, full).
 // Threads:   pure.
 // Errors:    LOCUM_E_ARGUMENT for a configuration that contradicts itself, LOCUM_E_FORMAT for a
@@ -8,10 +8,10 @@
 // Not here:  memory (store_pool.h), bookkeeping (store.c).
 //
 // All layers share one pool, and experts differ in size between layers. The pool is an array of
-// extents of one size; an extent holds slots of one size class and changes its class only when it is
-// empty. So there is no hole that fits nobody: what is free can always become what is needed, and
-// the waste is what an extent leaves over after its last slot. The extent is therefore fitted to the
-// experts of the model: a fixed 2 MiB would lose 37 % of the pool to experts of 2.5 MiB.
+// extents of one size; an extent holds slots of one size class and changes its class only when it
+// is empty. So there is no hole that fits nobody: what is free can always become what is needed,
+// and the waste is what an extent leaves over after its last slot. The extent is therefore fitted to
+// the experts of the model: a fixed 2 MiB would lose 37 % of the pool to experts of 2.5 MiB.
 #ifndef STORE_STORE_CUT_H
 #define STORE_STORE_CUT_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      who has to go: policies that say what an expert is worth, and the choice of the victim.
+// Owns:      who has to go: policies that say what an expert is worth, the choice of the victim.
 // Called by: store.
 // Threads:   the store's one thread.
 // Errors:    none.
 // Not here:  evicting itself (store.c), what may not be touched (its state and entry say that).
 //
-// A policy keeps a few bytes for every expert of the model, in the pool or not, and puts a number on
-// those that are in the pool. The choice is the same for all policies: the least worth of a slot of
-// the class, or a whole extent of another class when everything in it is worth less than that.
+// A policy keeps a few bytes for every expert of the model, in the pool or not, and puts a number
+// on those that are in the pool. The choice is the same for all policies: the least worth of a slot
+// of the class, or a whole extent of another class when everything in it is worth less than that.
 #ifndef STORE_STORE_EVICT_H
 #define STORE_STORE_EVICT_H
 

@@ -9,8 +9,8 @@
 //     memory   | extent 0: class 1      | extent 1: class 0        | extent 2: no class, empty |
 //              | slot 0 | slot 1 |      | slot 8     | slot 9    | |                           |
 //
-// Slot numbers have a fixed stride per extent, so that number -> extent needs no table; numbers that
-// an extent of large slots does not use stay EMPTY.
+// Slot numbers have a fixed stride per extent, so that number -> extent needs no table; numbers
+// that an extent of large slots does not use stay EMPTY.
 #ifndef STORE_STORE_POOL_H
 #define STORE_STORE_POOL_H
 

@@ -27,8 +27,8 @@ struct store_load {
     bool failed;
 };
 
-// Experts are issued one after the other: the next is begun when the ranges of the last are all out.
-// So at most depth experts are on their way, with depth ranges between them.
+// Experts are issued one after the other: the next is begun when the ranges of the last are all
+// out. So at most depth experts are on their way, with depth ranges between them.
 struct store_reader {
     struct async_read *queue;
     struct platform_file *const *files;
@@ -68,8 +68,8 @@ void store_read_begin(struct store_reader *reader, uint32_t slot, const struct s
 static inline uint32_t store_read_loads(const struct store_reader *reader) {
     return reader->depth - reader->loads_free;
 }
-// Take what has ended, issue what waited for room; gives the experts that arrived by it. block: wait
-// until at least one read has ended. *error is written when a read has failed for good.
+// Take what has ended, issue what waited for room; gives the experts that arrived by it. block:
+// wait until at least one read has ended. *error is written when a read has failed for good.
 uint32_t store_read_poll(struct store_reader *reader, bool block,
                          struct store_arrival out[STORE_READ_BATCH], locum_error *error);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs random steps through a store and checks after every call what must always hold: an expert has
-// its own bytes when it is given out and still when it is given back, each comes once and in the
-// order that was asked for, a hit was there before, and the store's invariants.
+// Runs random steps through a store and checks after every call what must always hold: an expert
+// has its own bytes when it is given out and still when it is given back, each comes once and in
+// the order that was asked for, a hit was there before, and the store's invariants.
 #ifndef TESTS_STORE_DRIVER_H
 #define TESTS_STORE_DRIVER_H
 

@@ -20,8 +20,8 @@ struct fake_model {
 
 void fake_model_init(struct fake_model *model);
 
-// STACKED: all gates of a layer, then all ups, then all downs, as in a GGUF. PACKED: the segments of
-// one expert beside each other.
+// STACKED: all gates of a layer, then all ups, then all downs, as in a GGUF. PACKED: the segments
+// of one expert beside each other.
 enum fake_order { FAKE_STACKED, FAKE_PACKED };
 // A layer at the end of a file. A size of 0 leaves the segment out; experts 0: a layer without.
 void fake_model_add(struct fake_model *model, uint32_t file, enum fake_order order,

@@ -29,8 +29,8 @@ static uint64_t slots_of(const struct store_cut *cut, uint32_t size_class) {
 
 static void test_direct_reads_are_padded(void **state) {
     (void)state;
-    // Files that are not named count as direct: one block more than the bytes fill, for each segment
-    // that does not happen to begin with a block.
+    // Files that are not named count as direct: one block more than the bytes fill, for each
+    // segment that does not happen to begin with a block.
     fake_model_init(&model);
     fake_model_add(&model, 0, FAKE_STACKED, 8, (uint64_t[]){4096, 5000, 0});
     struct store_cut cut = measure();
