@@ -8,13 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+// Rows are collected up to this and then written. The rows of one token in one layer follow each other
+// in between: room for them is kept, so that answering asks for no memory.
+enum { FLUSH_BYTES = 16 << 10, ROW_BYTES_MAX = 128 };
+
 struct engine_trace {
     struct file_write *file;
     const struct plan *plan;
     struct buffer rows;
     uint32_t turn, first_position;
     enum store_phase phase;
-    bool stepped; // something was computed
+    bool stepped;                // something was computed
     bool charged[LIMIT_EXPERTS]; // of the current layer and step
     locum_status status;
     locum_error error;
@@ -76,6 +80,7 @@ locum_status engine_trace_open(const char *path, const char *model,
     }
     write_head(trace, model, layout);
     flush(trace);
+    buffer_reserve(&trace->rows, FLUSH_BYTES + LIMIT_EXPERTS_USED * ROW_BYTES_MAX);
     *out = trace;
     return LOCUM_OK;
 }
@@ -112,7 +117,7 @@ void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t use
                       ids[i], (double)weights[i], resident[i],
                       (unsigned long long)(read ? bytes : 0));
     }
-    if (trace->rows.size > 1 << 16) flush(trace);
+    if (trace->rows.size > FLUSH_BYTES) flush(trace);
 }
 
 void engine_trace_cancel(struct engine_trace *trace) {

@@ -7,7 +7,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct sampler {
@@ -56,38 +55,46 @@ static bool better(const struct sample_candidate *a, const struct sample_candida
     return a->logit != b->logit ? a->logit > b->logit : a->id < b->id;
 }
 
-static int compare(const void *left, const void *right) {
-    return better(left, right) ? -1 : 1;
+static void swap(struct sample_candidate *a, struct sample_candidate *b) {
+    struct sample_candidate kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
-// A heap of the k best with the worst on top; O(n log k) and usually O(n): most logits are worse than it.
+// Heaps have the worst on top.
 static void sift_down(struct sample_candidate *heap, uint32_t count, uint32_t at) {
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count) return;
         if (child + 1 < count && better(&heap[child], &heap[child + 1])) child++;
         if (!better(&heap[at], &heap[child])) return;
-        struct sample_candidate swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
+        swap(&heap[at], &heap[child]);
         at = child;
     }
 }
+
+// From a heap to best first, in place: qsort may ask for memory.
+static void sort_heap(struct sample_candidate *heap, uint32_t count) {
+    while (count > 1) {
+        swap(&heap[0], &heap[--count]);
+        sift_down(heap, count, 0);
+    }
+}
+
+// O(n log k) and usually O(n): most logits are worse than the worst of the k best.
 
 static void keep_best(struct sampler *s, const float *logits, uint32_t k) {
     struct sample_candidate *heap = s->candidates;
     for (uint32_t i = 0; i < k; i++)
         heap[i] = (struct sample_candidate){logits[i], (locum_token)i};
-    if (k < s->vocabulary) {
-        for (uint32_t i = k / 2; i-- > 0;)
-            sift_down(heap, k, i);
-        for (uint32_t i = k; i < s->vocabulary; i++) {
-            if (logits[i] <= heap[0].logit) continue; // an equal one has a higher id: worse
-            heap[0] = (struct sample_candidate){logits[i], (locum_token)i};
-            sift_down(heap, k, 0);
-        }
+    for (uint32_t i = k / 2; i-- > 0;)
+        sift_down(heap, k, i);
+    for (uint32_t i = k; i < s->vocabulary; i++) {
+        if (logits[i] <= heap[0].logit) continue; // an equal one has a higher id: worse
+        heap[0] = (struct sample_candidate){logits[i], (locum_token)i};
+        sift_down(heap, k, 0);
     }
-    qsort(heap, k, sizeof *heap, compare);
+    sort_heap(heap, k);
     s->count = k;
 }
 
