@@ -7,9 +7,9 @@
 //
 // Nothing happens behind the caller's back but the reads themselves: each of the functions takes in
 // what has arrived and begins what fits. The slot of an entry is kept until done, with one
-// exception. With STORE_ASCENDING the next expert must come in even when all slots are kept for
-// later hits; then the last of them gives way and is read again when its turn comes. With STORE_ANY
-// the hits are given out first, so there is always one to wait for.
+// exception. With STORE_ASCENDING the caller can be waiting for an expert while all slots are kept
+// for later hits; then the last of them gives way and is read again when its turn comes. With
+// STORE_ANY the hits are given out first, so there is always one to wait for.
 //
 // Progress: when nothing is ready, loading or possible, every slot of the class is held by the
 // caller. store_floor(held) makes room for `held`, so that cannot happen to who holds fewer.
@@ -257,20 +257,19 @@ static bool give_up_last_hit(struct store *store) {
     return false;
 }
 
-// A slot for entry number `i`, STORE_NONE if it has to wait.
-static uint32_t make_room(struct store *store, uint32_t i) {
+// A slot for the layer's next miss, STORE_NONE if it has to wait. pressing: whatever it costs.
+static uint32_t make_room(struct store *store, bool pressing) {
     const struct store_step *step = &store->step;
     uint32_t size_class = store->cut.layer_class[step->layer];
     uint32_t slot = store_pool_find(&store->pool, size_class);
     if (slot != STORE_NONE) return slot;
-    bool urgent = step->order == STORE_ASCENDING && i == step->taken;
-    bool keep = step->order == STORE_ASCENDING && !urgent &&
+    bool keep = step->order == STORE_ASCENDING && !pressing &&
                 step->passing >= store->passing_most[size_class];
     struct store_victim victim;
     if (store_evict_choose(&store->evict, &store->pool, size_class, keep, &victim)) {
         for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++)
             if (store->pool.slot[k].state != STORE_SLOT_EMPTY) evict_slot(store, k);
-    } else if (!urgent || !give_up_last_hit(store)) {
+    } else if (!pressing || !give_up_last_hit(store)) {
         return STORE_NONE;
     }
     return store_pool_find(&store->pool, size_class);
@@ -296,15 +295,17 @@ static void begin_read(struct store *store, uint32_t i, uint32_t slot) {
     store_read_begin(&store->reader, slot, &layout, store_pool_address(&store->pool, slot));
 }
 
-// Begin what can be begun, in ascending order: also the order of the file.
-static void begin_reads(struct store *store) {
+// Begin what can be begun, in ascending order: also the order of the file. pressing: the caller
+// waits and nothing is on its way, so the first of them must come in.
+static void begin_reads(struct store *store, bool pressing) {
     struct store_step *step = &store->step;
     while (step->waiting > 0 && step->status == LOCUM_OK && store_read_ready(&store->reader)) {
         while (step->entry[step->waiting_from].state != STORE_ENTRY_WAITING)
             step->waiting_from++;
-        uint32_t slot = make_room(store, step->waiting_from);
+        uint32_t slot = make_room(store, pressing);
         if (slot == STORE_NONE) return;
         begin_read(store, step->waiting_from, slot);
+        pressing = false;
     }
 }
 
@@ -343,7 +344,7 @@ static void proceed(struct store *store, bool block) {
     }
     for (uint32_t i = 0; i < count; i++)
         arrive(store, &arrivals[i]);
-    begin_reads(store);
+    begin_reads(store, false);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *id
         else
             step->waiting++;
     }
-    begin_reads(store);
+    begin_reads(store, false);
     self_check(store);
     return LOCUM_OK;
 }
@@ -444,6 +445,7 @@ locum_status store_take(struct store *store, bool wait, struct store_expert *out
             break;
         }
         if (!wait) break;
+        if (store_read_loads(&store->reader) == 0) begin_reads(store, true);
         if (store_read_loads(&store->reader) == 0)
             return status_fail(error, LOCUM_E_ARGUMENT,
                                "layer %u: all slots are held, and %u experts still wait for one",

@@ -94,8 +94,8 @@ struct store_expert {
     const uint8_t *segment[STORE_SEGMENTS]; // NULL where absent
 };
 // The next expert that can be computed. wait false: *out unchanged and *got false if none is ready
-// yet. *got false after everything has been taken. Who waits while holding `held` experts, of a pool
-// that is made for `held`, has perhaps left no room: LOCUM_E_ARGUMENT, never a hang.
+// yet. *got false after everything has been taken. Who waits while holding `held` experts, of
+// a pool that is made for `held`, has perhaps left no room: LOCUM_E_ARGUMENT, never a hang.
 locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got,
                         locum_error *error);
 // The kernels have finished with it: it may now be evicted.

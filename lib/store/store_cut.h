@@ -10,8 +10,8 @@
 // All layers share one pool, and experts differ in size between layers. The pool is an array of
 // extents of one size; an extent holds slots of one size class and changes its class only when it
 // is empty. So there is no hole that fits nobody: what is free can always become what is needed,
-// and the waste is what an extent leaves over after its last slot. The extent is therefore fitted to
-// the experts of the model: a fixed 2 MiB would lose 37 % of the pool to experts of 2.5 MiB.
+// and the waste is what an extent leaves over after its last slot. The extent is therefore fitted
+// to the experts of the model: a fixed 2 MiB would lose 37 % of the pool to experts of 2.5 MiB.
 #ifndef STORE_STORE_CUT_H
 #define STORE_STORE_CUT_H
 
