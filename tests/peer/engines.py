@@ -61,7 +61,9 @@ class Peer:
         run(self.command("logits", [model, ids_path, out], tier, f32))
 
     def greedy(self, model, ids_path, count):
-        return [int(w) for w in run(self.command("greedy", [model, ids_path, str(count)])).split()]
+        # One thread: its threads spin while they wait for each other, which starves a busy machine.
+        command = self.command("greedy", [model, ids_path, str(count)]) + ["--threads", "1"]
+        return [int(word) for word in run(command).split()]
 
     def tokenize(self, model, texts, work, special=False):
         path = os.path.join(work, "texts")
