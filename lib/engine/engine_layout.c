@@ -110,6 +110,7 @@ static locum_status make(const struct locum_file *file, const locum_options *opt
     // locum_file_plan gave.
     out->table_bytes = out->arena.bytes;
     out->header_bytes = gguf_file_memory(file->gguf) + file->arena.bytes;
+    out->shards = gguf_file_shard_count(file->gguf);
     return LOCUM_OK;
 }
 
@@ -132,8 +133,10 @@ bool engine_layout_has_experts(const struct engine_layout *layout) {
 }
 
 struct store_config engine_layout_store(const struct engine_layout *layout) {
-    return (struct store_config){
-        .layers = layout->model.plan.layers, .layer = layout->layers, .io_uring = true};
+    return (struct store_config){.layers = layout->model.plan.layers,
+                                 .layer = layout->layers,
+                                 .file_count = layout->shards,
+                                 .io_uring = true};
 }
 
 uint64_t engine_layout_fixed(const struct engine_layout *layout, uint32_t context) {

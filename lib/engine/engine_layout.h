@@ -27,6 +27,7 @@ struct engine_layout {
     const struct tokenizer *tokenizer; // NULL: the file has no vocabulary (ids only)
     uint64_t table_bytes;              // of the arena when it was complete
     uint64_t header_bytes;             // of the file's directory, held while loading
+    uint32_t shards;
     uint32_t threads, cpus;
     enum kernels_tier tier;
     struct kernels_cpu cpu;

@@ -117,7 +117,6 @@ static locum_status make_store(struct engine_native *n, locum_error *error) {
     if (!engine_layout_has_experts(&n->layout)) return LOCUM_OK;
     struct store_config config = engine_layout_store(&n->layout);
     config.files = n->files;
-    config.file_count = n->file_count;
     config.slot_bytes = n->plan.slots;
     config.log = &n->log;
     return store_create(&config, &n->store, error);
