@@ -3,11 +3,12 @@
 // Answers of the native engine through the public API.
 #include "tests/engine/talk.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
 
 #include "tests/platform/scratch.h"
 
@@ -312,19 +313,19 @@ struct canceller {
     atomic_int asked, done; // the main thread asks, the other one cancels
 };
 
-static int cancel_thread(void *user) {
+static void *cancel_thread(void *user) {
     struct canceller *c = user;
     while (!atomic_load(&c->asked))
-        thrd_yield();
+        sched_yield();
     locum_session_cancel(c->session);
     atomic_store(&c->done, 1);
-    return 0;
+    return NULL;
 }
 
 static void ask(struct canceller *c) {
     if (atomic_exchange(&c->asked, 1)) return;
     while (!atomic_load(&c->done))
-        thrd_yield();
+        sched_yield();
 }
 
 static bool ask_in_prompt(void *user, locum_phase phase, uint64_t done, uint64_t total) {
@@ -350,15 +351,15 @@ static void cancelled_by_another_thread(void **state) {
     for (int in_answer = 0; in_answer < 2; in_answer++) {
         locum_session *session = house_session(&house);
         struct canceller second = {.session = session};
-        thrd_t thread;
+        pthread_t thread;
         if (!in_answer) c = second;
         struct canceller *used = in_answer ? &second : &c;
-        assert_int_equal(thrd_create(&thread, cancel_thread, used), thrd_success);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_thread, used), 0);
         talk_init(&talk, prompt, PROMPT);
         talk.user = used;
         talk.on_event = in_answer ? ask_in_answer : NULL;
         assert_int_equal(talk_run(&talk, session), LOCUM_E_CANCELLED);
-        thrd_join(thread, NULL);
+        pthread_join(thread, NULL);
         assert_int_equal(talk.error.status, LOCUM_E_CANCELLED);
         assert_int_equal(talk.count, in_answer ? 10 : 0);
         // Told how far it came.
