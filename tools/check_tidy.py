@@ -173,8 +173,8 @@ RULES = [rule_text, rule_spdx, rule_marks, rule_header, rule_calls, rule_size]
 def dead_files(root, paths):
     """Sources that nothing builds: nobody notices when they break.
 
-    A source is named by the CMakeLists.txt of its folder or of one above it, or by a script of its
-    folder that compiles it.
+    A source is named by the CMakeLists.txt of its folder or of one above it, by that of a neighbour
+    as ../FOLDER/NAME, or by a script of its folder that compiles it.
     """
     lists = {}
     for path in paths:
@@ -202,7 +202,10 @@ def _is_listed(lists, path, helper):
         if re.search(rf"(?<![\w/.]){re.escape(name)}(?![\w.])", lists.get(folder, "")):
             return True
         folder = os.path.dirname(folder)
-    return False
+    neighbour = os.path.join("..", os.path.basename(os.path.dirname(path)), os.path.basename(path))
+    above = os.path.dirname(os.path.dirname(path))
+    return any(re.search(rf"(?<![\w/.]){re.escape(neighbour)}(?![\w.])", text)
+               for folder, text in lists.items() if os.path.dirname(folder) == above)
 
 
 def check(root):
