@@ -3,8 +3,9 @@
 
     python3 export.py RUN/last.pt tok.json OUT.gguf [--f32]
 
-Quantised: attention, embedding and down projections Q8_0, gate and up Q6_K (their
-rows of 256 fit; the down rows of 64 do not), norms and router F32.
+Types: attention and embedding Q6_K (rows of 256), gate and up Q8_0, down F16 (its rows of
+64 fit no K type), norms and router F32. Half of the file is then well above the least
+memory it runs in at its full context, also with many threads: the demo relies on that.
 """
 import argparse
 
@@ -59,21 +60,21 @@ def tensors(cfg, p):
     """(GGUF name, array, quantised type) of every tensor."""
     def arr(t):
         return np.ascontiguousarray(t.numpy(), np.float32)
-    yield "token_embd.weight", arr(p["embed"]), Q.Q8_0
+    yield "token_embd.weight", arr(p["embed"]), Q.Q6_K
     yield "output_norm.weight", arr(p["norm"]), Q.F32
     q, kv = cfg.heads * cfg.head_dim, cfg.kv_heads * cfg.head_dim
     for i in range(cfg.layers):
         n, b = f"{i}.", f"blk.{i}."
         parts = p[n + "wqkv"].split((q, kv, kv))
         for name, t in zip(("attn_q", "attn_k", "attn_v"), parts):
-            yield f"{b}{name}.weight", arr(t), Q.Q8_0
-        yield b + "attn_output.weight", arr(p[n + "wo"]), Q.Q8_0
+            yield f"{b}{name}.weight", arr(t), Q.Q6_K
+        yield b + "attn_output.weight", arr(p[n + "wo"]), Q.Q6_K
         for ours, theirs in (("norm1", "attn_norm"), ("norm2", "ffn_norm"), ("qnorm", "attn_q_norm"), ("knorm", "attn_k_norm")):
             yield f"{b}{theirs}.weight", arr(p[n + ours]), Q.F32
         w = p[n + "experts"]
         gate, up, down = w[:, 0], w[:, 1], w[:, 2].transpose(1, 2)
         suffix = "_exps" if cfg.experts else ""
-        for name, t, kind in (("gate", gate, Q.Q6_K), ("up", up, Q.Q6_K), ("down", down, Q.Q8_0)):
+        for name, t, kind in (("gate", gate, Q.Q8_0), ("up", up, Q.Q8_0), ("down", down, Q.F16)):
             yield f"{b}ffn_{name}{suffix}.weight", arr(t if cfg.experts else t[0]), kind
         if cfg.experts:
             yield b + "ffn_gate_inp.weight", arr(p[n + "router"]), Q.F32
