@@ -22,10 +22,11 @@ fi
 # shellcheck disable=SC2034 # used by the scripts that source this
 packages_build=(gcc libc6-dev cmake ninja-build pkg-config
     libjansson-dev liburing-dev libcmocka-dev)
-# To check, beyond that: the second compiler with its fuzzer, AVX-512 in portable C, the scripts.
+# To check, beyond that: the second compiler with its fuzzer, AVX-512 in portable C, the scripts;
+# without OpenBLAS the float reference of the real models takes an hour.
 # shellcheck disable=SC2034
 packages_check=(clang-14 libclang-rt-14-dev libsimde-dev binutils git python3 python3-numpy
-    ca-certificates)
+    libopenblas0-pthread ca-certificates)
 
 missing_packages() {
     local package
