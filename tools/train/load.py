@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Load a checkpoint or a GGUF file of export.py as (Config, parameters by name)."""
+"""Load a checkpoint or a GGUF file of export.py as (Config, parameters by name).
+
+    python3 load.py MODEL.gguf tok.json OUT.pt
+
+writes the tokenizer and a checkpoint of a GGUF, to train on where no checkpoint is left
+(the optimizer starts afresh, and so does the data: make new documents).
+"""
+import json
+import sys
+
 import gguf
 import torch
 from gguf.quants import dequantize
@@ -46,3 +55,16 @@ def load(path):
         return from_gguf(path)
     saved = torch.load(path)
     return Config(**saved["config"]), saved["params"]
+
+
+def main():
+    model, tokenizer, out = sys.argv[1:]
+    r = gguf.GGUFReader(model)
+    json.dump({"vocab": field(r, "tokenizer.ggml.tokens"), "merges": field(r, "tokenizer.ggml.merges")}, open(tokenizer, "w"))
+    cfg, p = from_gguf(model)
+    torch.save({"config": cfg.dict(), "params": {n: t.contiguous() for n, t in p.items()}, "optim": {}, "step": 0, "tokens": 0,
+                "position": (0, 0, 0)}, out)
+
+
+if __name__ == "__main__":
+    main()
