@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/half.h"
 #include "base/limits.h"
+#include "exec/exec_state.h"
+#include "tests/exec/toy_forward.h"
 
 enum { TEXT = 140 }; // over two borders of pages
 
@@ -57,12 +58,12 @@ static const struct {
     const char *what;
     struct rig_options options;
 } settings[] = {
-    {"the kernels in C", {.chunk = 64, .ref = true}},
     {"pool at its floor, chunk 64, 2 threads", {.threads = 2, .chunk = 64, .pool = RIG_FLOOR}},
     {"chunk 8: the last in order of arrival", {.chunk = 8}},
     {"chunk 9: the first in ascending order", {.chunk = 9}},
     {"7 threads, one row of logits at once", {.threads = 7, .chunk = 33, .logit_rows = 1}},
     // So far for every architecture.
+    {"the kernels in C", {.chunk = 64, .ref = true}},
     {"2 threads", {.threads = 2, .chunk = 1}},
     {"7 threads", {.threads = 7, .chunk = 1}},
     {"chunk 7", {.chunk = 7}},
@@ -73,7 +74,7 @@ static const struct {
     {"buffered", {.chunk = 64, .buffered = true, .pool = RIG_FLOOR}},
     {"more rows of logits than tokens", {.chunk = 3, .logit_rows = 9}},
 };
-enum { SETTINGS_FOR_EACH = 5, SETTINGS = sizeof settings / sizeof *settings };
+enum { SETTINGS_FOR_EACH = 4, SETTINGS = sizeof settings / sizeof *settings };
 
 static void settings_do_not_matter(const char *name, size_t count) {
     uint64_t base = hash_with((struct rig_options){.chunk = 1});
@@ -109,6 +110,96 @@ static void settings_do_not_matter_to_mixed_models(void **state) {
     spec.width = 40, spec.expert_ff = 24, spec.head_size = 8; // no multiples of a register
     begin(&spec);
     settings_do_not_matter("odd qwen3moe", SETTINGS_FOR_EACH);
+    begin_arch("qwen3moe"); // values wider than keys, half of a head rotated
+    toy_set_u32(toy, ".attention.value_length", 24);
+    toy_set_u32(toy, ".rope.dimension_count", 8);
+    for (uint32_t i = 0; i < 3; i++) {
+        char name[LIMIT_GGUF_NAME];
+        const uint64_t v[] = {64, 2 * 24}, out[] = {4 * 24, 64};
+        snprintf(name, sizeof name, "blk.%u.attn_v.weight", i);
+        toy_remove(toy, name);
+        toy_add(toy, 0.1, 2, v, "%s", name);
+        snprintf(name, sizeof name, "blk.%u.attn_output.weight", i);
+        toy_remove(toy, name);
+        toy_add(toy, 0.2, 2, out, "%s", name);
+    }
+    settings_do_not_matter("qwen3moe with wide values", SETTINGS_FOR_EACH);
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+// The definition in double, and what is left of it in float32.
+static void logits_are_those_of_the_definition(void **state) {
+    (void)state;
+    static double expected[TEXT][320];
+    locum_token tokens[TEXT];
+    for (uint32_t i = 0; model_arch_name(i); i++) {
+        begin_arch(model_arch_name(i));
+        open_with((struct rig_options){.kv_f32 = true, .threads = 2, .pool = RIG_FLOOR});
+        rig_text(&rig, 1, tokens, TEXT);
+        toy_forward(toy, tokens, TEXT, &expected[0][0]);
+        run(0, 1, TEXT);
+        double worst = 0, largest = 0;
+        for (uint32_t row = 0; row < TEXT; row++) {
+            for (uint32_t k = 0; k < 320; k++) {
+                worst = fmax(worst, fabs(expected[row][k] - (double)rig_row(&rig, row)[k]));
+                largest = fmax(largest, fabs(expected[row][k]));
+            }
+        }
+        if (!(worst < 2e-4 * largest))
+            fail_msg("%s: off by %g of %g", model_arch_name(i), worst, largest);
+    }
+}
+
+// Columns are made once for several matrices, and again whenever their source has changed.
+static void columns_are_never_stale(void) {
+    const struct plan *plan = &rig.model.plan;
+    uint32_t version[64] = {0}, held[EXEC_ACTS], held_version[EXEC_ACTS] = {0}, made = 0, uses = 0;
+    assert_true(plan->n_buffers <= 64);
+    for (int a = 0; a < EXEC_ACTS; a++)
+        held[a] = PLAN_NONE;
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        uint32_t types[2] = {PLAN_NONE, PLAN_NONE};
+        if (op->kind == PLAN_MATMUL) types[0] = plan->weights[op->weight].dtype;
+        if (op->kind == PLAN_EXPERTS) {
+            types[0] = plan->experts[op->u.experts.set].matrix[PLAN_GATE].dtype;
+            types[1] = plan->experts[op->u.experts.set].matrix[PLAN_UP].dtype;
+        }
+        for (int a = 0; a < EXEC_ACTS; a++) {
+            if (!rig.exec->ops[i].quantise[a]) continue;
+            held[a] = op->in, held_version[a] = version[op->in];
+            made++;
+        }
+        for (int t = 0; t < 2 && types[t] != PLAN_NONE; t++) {
+            enum kernels_act act = kernels_act_of(types[t]);
+            assert_int_equal(held[act], op->in);
+            assert_int_equal(held_version[act], version[op->in]);
+            uses++;
+        }
+        if (op->kind != PLAN_KV_WRITE && op->kind != PLAN_ROUTER) version[op->out]++;
+    }
+    assert_true(made < uses); // some are shared
+}
+
+static void columns_of_mixed_types(void **state) {
+    (void)state;
+    static const char *const roles[] = {"attn_q",   "attn_v",        "attn_output",
+                                        "ffn_gate", "ffn_gate_exps", "ffn_up_exps"};
+    for (uint32_t i = 0; model_arch_name(i); i++) {
+        for (uint32_t mask = 0; mask < 64; mask += 9) { // which of them are Q8_0
+            begin_arch(model_arch_name(i));
+            for (uint32_t t = 0; t < toy->tensor_count; t++) {
+                for (uint32_t r = 0; r < 6; r++) {
+                    char part[32];
+                    snprintf(part, sizeof part, ".%s.weight", roles[r]);
+                    if ((mask >> r & 1) && strstr(toy->tensors[t].name, part))
+                        toy->tensors[t].type = DTYPE_Q8_0;
+                }
+            }
+            open_with((struct rig_options){.chunk = 8});
+            columns_are_never_stale();
+        }
+    }
 }
 
 // A fixture whose experts are hardly used, or whose tokens do not matter, would prove nothing.
@@ -527,6 +618,8 @@ static void workspace_of_the_largest_model(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(logits_are_those_of_the_definition),
+        TEST(columns_of_mixed_types),
         TEST(toy_models_are_lively),
         TEST(settings_do_not_matter_to_any_architecture),
         TEST(settings_do_not_matter_to_mixed_models),
