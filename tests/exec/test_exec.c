@@ -321,7 +321,7 @@ static void neighbours_do_not_matter(void **state) {
     for (size_t a = 0; a < 2; a++) {
         begin_arch(archs[a]);
         for (uint32_t s = 0; s < RIG_SEQUENCES; s++) {
-            mix.count[s] = 40 + 31 * s;
+            mix.count[s] = 30 + 20 * s; // the last ones end in another page
             open_with((struct rig_options){.chunk = 16});
             rig_text(&rig, 10 + s, mix.tokens[s], mix.count[s]);
             assert_int_equal(rig_run(&rig, 0, mix.tokens[s], 0, mix.count[s]), LOCUM_OK);
@@ -386,9 +386,9 @@ static void depends_on_its_window_alone(uint32_t window) {
         for (uint32_t inside = 0; inside < 2; inside++) {
             uint32_t other = p - window + inside; // the last one outside, the first one inside
             tokens[other] ^= 1;
-            assert_int_equal(rig_run(&rig, 0, tokens, 0, p + 1), LOCUM_OK);
+            assert_int_equal(rig_run(&rig, 0, tokens + other, other, p + 1 - other), LOCUM_OK);
             tokens[other] ^= 1;
-            bool same = memcmp(before, rig_row(&rig, p), sizeof before) == 0;
+            bool same = memcmp(before, rig_row(&rig, p - other), sizeof before) == 0;
             if (same == (inside == 1)) fail_msg("window %u, position %u", window, p);
         }
     }
