@@ -149,6 +149,8 @@ void locum_session_close(locum_session *session) {
     heap_free(session);
 }
 
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler may cancel");
+
 void locum_session_cancel(locum_session *session) {
     atomic_store(&session->cancel, true);
 }

@@ -7,8 +7,9 @@
 #include "session/session.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { CONTEXT_DEFAULT = 4096, CHUNK_MIN = 8, LOGIT_ROWS = 4 };
+enum { CONTEXT_DEFAULT = 4096, CHUNK_MIN = 8, LOGIT_ROWS = 4, NAME_SHOWN = 400 };
 // What `auto` leaves to the rest of the machine: a tenth of what is there, at least this.
 #define HEADROOM_MIN (UINT64_C(512) << 20)
 // Code and libraries of the process come on top of the budget.
@@ -102,6 +103,12 @@ static uint32_t largest_context(const struct engine_layout *layout, const locum_
     return fits;
 }
 
+// The end of a long path: the arithmetic that follows must not be cut off.
+static const char *end_of(const char *name) {
+    size_t length = strlen(name);
+    return length > NAME_SHOWN ? name + length - NAME_SHOWN : name;
+}
+
 static locum_status refuse(const char *name, const locum_memory_plan *plan, locum_error *error) {
     char budget[ENGINE_SIZE_TEXT], floor[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT],
         kv[ENGINE_SIZE_TEXT];
@@ -114,10 +121,9 @@ static locum_status refuse(const char *name, const locum_memory_plan *plan, locu
     }
     return status_fail(
         error, LOCUM_E_BUDGET,
-        "%s: the budget of %s is below the floor of %s = dense weights %s + KV "
-        "cache of %u tokens %s + "
-        "scratch %s + slots %s + fixed %s; %s",
-        name, engine_size_text(plan->budget, budget), engine_size_text(plan->floor, floor),
+        "%s: the budget of %s is below the floor of %s = dense weights %s + KV cache of %u tokens "
+        "%s + scratch %s + slots %s + fixed %s; %s",
+        end_of(name), engine_size_text(plan->budget, budget), engine_size_text(plan->floor, floor),
         engine_size_text(plan->dense, dense), plan->context, engine_size_text(plan->kv, kv),
         engine_size_text(plan->scratch, work), engine_size_text(plan->slots_floor, slots),
         engine_size_text(plan->fixed, rest), context);

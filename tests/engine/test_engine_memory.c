@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "engine/engine_layout.h"
 #include "engine/engine_memory.h"
@@ -145,6 +145,18 @@ static void refusal_has_the_arithmetic(void **state) {
     assert_int_equal(plan.floor, floor);
     assert_int_equal(sum(), floor); // *out holds what the text says
     assert_int_equal(plan.budget, floor - 1);
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", scratch_path("%0200d", 1)); // a path of a thousand bytes
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(mkdir(folder, 0777), 0);
+        size_t length = strlen(folder);
+        snprintf(folder + length, sizeof folder - length, "/%0200d", i);
+    }
+    assert_int_equal(rename(path, folder), 0);
+    assert_int_equal(house_plan(folder, &options, &plan, &error), LOCUM_E_BUDGET);
+    says(folder + strlen(folder) - 300);
+    says("the largest context that fits is ");
+    path = folder;
     options.memory = 1;
     assert_int_equal(house_plan(path, &options, &plan, &error), LOCUM_E_BUDGET);
     says("no context fits");
