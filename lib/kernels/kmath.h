@@ -39,11 +39,6 @@ static inline int32_t kmath_nearest(float x) {
     return value;
 }
 
-// 2^n, -126 <= n <= 127.
-static inline float kmath_power_of_two(int32_t n) {
-    return half_from_bits((uint32_t)(n + 127) << 23);
-}
-
 #define KMATH_EXP_MIN (-104.0f) // below: exp rounds to 0 (half of the least denormal is 2^-150)
 #define KMATH_EXP_MAX 89.0f     // above: exp rounds to infinity
 #define KMATH_LOG2E 0x1.715476p+0f

@@ -301,6 +301,24 @@ def test_nothing_half_written():
                 equal(file.read(), "old", "stats.json")
 
 
+def test_outputs_replace_nothing_that_is_read():
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(MOE, folder)
+        prompt = os.path.join(folder, "prompt.txt")
+        with open(prompt, "w", encoding="ascii") as file:
+            file.write("some words")
+        before = os.path.getsize(copy)
+        for flag in ("--stats", "--trace"):
+            locum("run", copy, "-p", "a", "-n", 1, flag, copy).expect(2, flag, "replace the model")
+            locum("run", copy, "-f", prompt, "-n", 1, flag, prompt).expect(2, flag, "the prompt")
+        both = os.path.join(folder, "both")
+        locum("run", copy, "-p", "a", "--stats", both, "--trace", both).expect(2, "both")
+        equal(os.path.getsize(copy), before, "size of the model")
+        with open(prompt, encoding="ascii") as file:
+            equal(file.read(), "some words", "the prompt")
+        equal(sorted(os.listdir(folder)), sorted([os.path.basename(copy), "prompt.txt"]), "files")
+
+
 def with_nan(folder):
     """The F32 model with a weight of the last norm that is not a number."""
     path = shutil.copy(model("good-qwen3moe-f32"), folder)

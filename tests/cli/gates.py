@@ -18,6 +18,7 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
 CONTEXT = 2048
+PROMPT = PROSE + "\n\n" + PROSE  # more tokens than the largest chunk has
 DISTINCT_LEAST = 50
 FACTORS = {
     "memory": ["floor", "quarter", "half", "all"],
@@ -69,7 +70,7 @@ class Gate:
 
     def run(self, setting, tokens, *more):
         io = setting["io"] if self.direct else "buffered"
-        return stats(self.path, "-p", PROSE, "-n", tokens, "-c", CONTEXT, "--ignore-eos", "--temp",
+        return stats(self.path, "-p", PROMPT, "-n", tokens, "-c", CONTEXT, "--ignore-eos", "--temp",
                      1, "--seed", 11, "-t", setting["threads"], "--chunk", setting["chunk"],
                      "--memory", self.budget(setting), "--io", io, *more)
 
