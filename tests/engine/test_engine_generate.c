@@ -3,6 +3,7 @@
 // Answers of the native engine through the public API.
 #include "tests/engine/talk.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sample/sample.h"
+#include "tests/fixtures/toy_forward.h"
 #include "tests/platform/scratch.h"
+#include "token/detokenizer.h"
 
 enum { PROMPT = 100, WORDS = 320 };
 
@@ -57,6 +61,81 @@ static void run_alone(struct talk *t) {
     locum_session *session = house_session(&house);
     talk_must(t, session);
     locum_session_close(session);
+}
+
+// ---- numbers ------------------------------------------------------------------------------------
+static const double *definition; // of the prompt's rows
+static double worst, largest;
+
+static void compare_row(struct talk *t, const locum_event *event) {
+    (void)t;
+    if (event->kind != LOCUM_EVENT_LOGITS || event->position >= PROMPT) return;
+    for (uint32_t k = 0; k < WORDS; k++) {
+        double expected = definition[event->position * WORDS + k];
+        worst = fmax(worst, fabs(expected - (double)event->logits[k]));
+        largest = fmax(largest, fabs(expected));
+    }
+}
+
+static void logits_are_those_of_the_definition(void **state) {
+    (void)state;
+    static const char *const archs[] = {"gemma3",   "llama", "olmoe",
+                                        "qwen2moe", "qwen3", "qwen3moe"};
+    static double rows[PROMPT * WORDS];
+    definition = rows;
+    options.kv_type = LOCUM_KV_F32;
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        struct toy_spec spec = toy_spec_of(archs[i]);
+        struct toy_model *toy = toy_create(&spec);
+        toy_forward(toy, prompt, PROMPT, rows);
+        house_open(&house, talk_save_toy(toy), &options);
+        worst = largest = 0;
+        talk.request.logits = LOCUM_LOGITS_ALL;
+        talk.on_event = compare_row;
+        run_alone(&talk);
+        if (!(worst < 2e-4 * largest)) fail_msg("%s: off by %g of %g", archs[i], worst, largest);
+        house_close(&house);
+    }
+}
+
+static void forms_of_experts_are_one_model(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    for (int form = TOY_STACKED; form <= TOY_EACH; form++) {
+        spec.form = (enum toy_form)form;
+        house_open(&house, talk_save(&spec), &options);
+        run_alone(form == TOY_STACKED ? &base : &talk);
+        if (form != TOY_STACKED) talk_same(&base, &talk, "another form of experts");
+        house_close(&house);
+    }
+}
+
+// Each token is what lib/sample draws from the row before it, at the token's own position.
+static struct sampler *sampler;
+static struct sample_settings drawing;
+
+static void draw_too(struct talk *t, const locum_event *event) {
+    static locum_token expected;
+    if (event->kind == LOCUM_EVENT_TOKEN) assert_int_equal(event->token, expected);
+    if (event->kind != LOCUM_EVENT_LOGITS) return;
+    assert_int_equal(
+        sampler_draw(sampler, &drawing, event->logits, event->position + 1, &expected, &t->error),
+        LOCUM_OK);
+}
+
+static void tokens_are_drawn_at_their_positions(void **state) {
+    (void)state;
+    struct kernels_table kernels;
+    struct kernels_cpu none = {false, false, false, false};
+    assert_true(kernels_init(&kernels, KERNELS_TIER_REF, &none));
+    assert_int_equal(sampler_create(WORDS, &kernels, &sampler, NULL), LOCUM_OK);
+    drawing = (struct sample_settings){.temperature = 1, .top_p = 1, .seed = 77};
+    house_open(&house, moe_path, &options);
+    sampled(&talk, 77);
+    talk.on_event = draw_too;
+    run_alone(&talk);
+    assert_int_equal(talk.count, 40);
+    sampler_destroy(sampler);
 }
 
 // ---- settings -----------------------------------------------------------------------------------
@@ -485,6 +564,43 @@ static void text_is_whole_characters(void **state) {
     }
 }
 
+// The text of the first `count` tokens, all their bytes at once.
+static size_t text_of(const struct talk *t, uint32_t count, char *text) {
+    const locum_tokenizer *tokenizer = locum_model_tokenizer(house.model);
+    struct detokenizer d;
+    size_t used = 0;
+    detokenizer_init(&d, NULL, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *bytes;
+        size_t size = locum_token_bytes(tokenizer, t->ids[i], false, &bytes);
+        if (size) used += detokenizer_push_bytes(&d, slice_make(bytes, size), text + used);
+    }
+    return used + detokenizer_flush(&d, text + used);
+}
+
+// An answer may end in the middle of a character: what is left of it becomes U+FFFD.
+static void text_that_ends_anywhere(void **state) {
+    (void)state;
+    static char expected[TALK_TEXT];
+    house_open(&house, moe_path, &options);
+    sampled(&base, 11);
+    run_alone(&base);
+    uint32_t early = 0;
+    for (uint32_t count = 1; count <= base.count; count++) {
+        sampled(&talk, 11);
+        talk.request.predict = count;
+        run_alone(&talk);
+        size_t size = text_of(&base, count, expected);
+        assert_int_equal(talk.text_size, size);
+        assert_memory_equal(talk.text, expected, size);
+        const char *bytes;
+        bool one = locum_token_bytes(locum_model_tokenizer(house.model), base.ids[count - 1], false,
+                                     &bytes) == 1;
+        early += one && bytes_after((unsigned char)bytes[0]) > 0;
+    }
+    assert_true(early > 3); // it did end in the middle, several times
+}
+
 static void model_without_a_vocabulary(void **state) {
     (void)state;
     struct toy_spec spec = toy_spec_of("qwen3moe");
@@ -566,6 +682,9 @@ static void numeric_error_of_a_request(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(logits_are_those_of_the_definition),
+        TEST(forms_of_experts_are_one_model),
+        TEST(tokens_are_drawn_at_their_positions),
         TEST(answer_does_not_depend_on_settings),
         TEST(seeds),
         TEST(prefix_is_reused),
@@ -581,6 +700,7 @@ int main(void) {
         TEST(cancelled_by_progress),
         TEST(rows_of_logits),
         TEST(text_is_whole_characters),
+        TEST(text_that_ends_anywhere),
         TEST(model_without_a_vocabulary),
         TEST(statistics_add_up),
         TEST(failed_arguments_leave_no_statistics),

@@ -10,6 +10,7 @@
 #include "engine/engine_layout.h"
 #include "engine/engine_memory.h"
 #include "exec/exec.h"
+#include "sample/sample.h"
 #include "session/session.h"
 #include "tests/platform/scratch.h"
 
@@ -296,6 +297,9 @@ static void parts_are_those_of_the_layers(void **state) {
                      1024ull * plan_kv_bytes_per_token(&layout.model.plan, 2));
     assert_int_equal(plan.scratch, exec_workspace_bytes(&layout.model.plan, 512, 4, 2));
     assert_int_equal(plan.fixed, engine_layout_fixed(&layout, 1024));
+    // The tables of the layout, the directory of the file, tokens and pages of a session, the sampler.
+    assert_true(plan.fixed > layout.arena.bytes + gguf_file_memory(file->gguf) +
+                                 session_bytes(1024) + sampler_bytes(320));
     engine_layout_release(&layout);
     locum_file_close(file);
     uint64_t kv = plan.kv;

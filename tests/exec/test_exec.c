@@ -9,7 +9,7 @@
 
 #include "base/limits.h"
 #include "exec/exec_state.h"
-#include "tests/exec/toy_forward.h"
+#include "tests/fixtures/toy_forward.h"
 
 enum { TEXT = 140 }; // over two borders of pages
 

@@ -241,11 +241,11 @@ static void wrong_shapes_are_named(void **state) {
         spec.layers = 1;
         begin(&spec);
         uint32_t count = w.toy->tensor_count;
-        for (uint32_t t = 0; t < 3 * count; t++) {
-            struct toy_tensor *tensor = &w.toy->tensors[t / 3];
-            uint64_t *size = &tensor->shape[t % 3];
+        for (uint32_t t = 0; t < 4 * count; t++) {
+            struct toy_tensor *tensor = &w.toy->tensors[t / 4];
+            uint64_t *size = &tensor->shape[t % 4];
             uint32_t dims = tensor->dims;
-            if (t % 3 >= dims) tensor->dims = t % 3 + 1;
+            if (t % 4 >= dims) tensor->dims = t % 4 + 1;
             ++*size;
             refused(LOCUM_E_FORMAT, tensor->name, NULL);
             --*size;
