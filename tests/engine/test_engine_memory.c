@@ -297,15 +297,37 @@ static void parts_are_those_of_the_layers(void **state) {
                      1024ull * plan_kv_bytes_per_token(&layout.model.plan, 2));
     assert_int_equal(plan.scratch, exec_workspace_bytes(&layout.model.plan, 512, 4, 2));
     assert_int_equal(plan.fixed, engine_layout_fixed(&layout, 1024));
-    // The tables of the layout, the directory of the file, tokens and pages of a session, the sampler.
-    assert_true(plan.fixed > layout.arena.bytes + gguf_file_memory(file->gguf) +
-                                 session_bytes(1024) + sampler_bytes(320));
     engine_layout_release(&layout);
     locum_file_close(file);
     uint64_t kv = plan.kv;
     options.kv_type = LOCUM_KV_F32;
     plan_must(path);
     assert_int_equal(plan.kv - 64, 2 * (kv - 64));
+}
+
+// What a larger vocabulary costs: its tables, its share of the file's directory, the sampler.
+static void fixed_counts_the_vocabulary(void **state) {
+    (void)state;
+    uint64_t fixed[2], tables[2], directory[2];
+    static const uint32_t sizes[2] = {320, 4000};
+    for (int i = 0; i < 2; i++) {
+        struct toy_spec spec = toy_spec_of("qwen3moe");
+        spec.vocabulary = sizes[i];
+        locum_file *file;
+        struct engine_layout layout;
+        const char *path = talk_save(&spec);
+        assert_int_equal(locum_file_open(path, &file, &error), LOCUM_OK);
+        assert_int_equal(engine_layout_make(file, &options, &layout, &error), LOCUM_OK);
+        plan_must(path);
+        fixed[i] = plan.fixed;
+        tables[i] = layout.arena.bytes;
+        directory[i] = gguf_file_memory(file->gguf) + file->arena.bytes;
+        engine_layout_release(&layout);
+        locum_file_close(file);
+    }
+    assert_true(tables[1] > tables[0] + 10000 && directory[1] > directory[0] + 10000);
+    assert_int_equal(fixed[1] - fixed[0], tables[1] - tables[0] + directory[1] - directory[0] +
+                                              sampler_bytes(4000) - sampler_bytes(320));
 }
 
 static void sizes_for_people(void **state) {
@@ -391,6 +413,7 @@ int main(void) {
         TEST(dense_models_have_no_slots),
         TEST(model_of_one_expert),
         TEST(parts_are_those_of_the_layers),
+        TEST(fixed_counts_the_vocabulary),
         TEST(sizes_for_people),
         TEST(largest_heads_and_context),
         TEST(largest_vocabulary_and_experts),

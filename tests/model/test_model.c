@@ -630,6 +630,22 @@ static void windows_of_gemma3(void **state) {
     refused(LOCUM_E_FORMAT, "gemma3.attention.sliding_window_pattern", NULL);
 }
 
+// Scaling stretches only the layers that see everything.
+static void scaling_of_gemma3(void **state) {
+    (void)state;
+    begin_arch("gemma3");
+    toy_set_text(w.toy, ".rope.scaling.type", "linear");
+    toy_set_f32(w.toy, ".rope.scaling.factor", 8);
+    toy_set_f32(w.toy, ".rope.freq_base_swa", 5000);
+    const struct plan *plan = build();
+    const struct kernels_rope *local = &plan->ropes[op_of(plan, PLAN_ROPE, 0)->u.rope.table].rope;
+    const struct kernels_rope *global = &plan->ropes[op_of(plan, PLAN_ROPE, 10)->u.rope.table].rope;
+    assert_int_equal(local->scaling, KERNELS_ROPE_NONE);
+    assert_true(local->factor == 1 && local->base == 5000);
+    assert_int_equal(global->scaling, KERNELS_ROPE_LINEAR);
+    assert_true(global->factor == 8 && global->base == 10000);
+}
+
 static void scores_of_gemma3(void **state) {
     (void)state;
     struct toy_spec spec = toy_spec_of("gemma3");
@@ -673,6 +689,7 @@ int main(void) {
         TEST(rope_factors),
         TEST(rope_of_base_one),
         TEST(windows_of_gemma3),
+        TEST(scaling_of_gemma3),
         TEST(scores_of_gemma3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
