@@ -13,6 +13,7 @@ import sys
 
 import kinds
 import plots
+from pronouns import pronouns
 from saga import saga
 from world import World
 
@@ -35,8 +36,8 @@ def story(w):
     return "".join(out)
 
 
-def document(rng, shares):
-    """One document: (kind, text, ask)."""
+def document(rng, shares, he_or_she=0):
+    """One document: (kind, text, ask); he_or_she is for pronouns()."""
     w = World(rng)
     group = rng.choices((kinds.SMALL, kinds.LONGER, story, saga), shares)[0]
     share_asked = 0.6
@@ -49,6 +50,8 @@ def document(rng, shares):
         fn = weighted(rng, group)
         kind, text = fn.__name__, fn(w)
         share_asked = 0.85 if group is kinds.SMALL else 0.6
+    if he_or_she:
+        text = pronouns(rng, text, he_or_she)
     if rng.random() > share_asked or not w.facts:
         return kind, text, None
     rng.shuffle(w.facts)
@@ -65,10 +68,11 @@ def main():
     ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--docs", type=int, default=20000)
     ap.add_argument("--mix", choices=MIX, default="late")
+    ap.add_argument("--pronouns", type=float, default=0, help="share of the replaceable names")
     args = ap.parse_args()
     rng = random.Random(args.seed)
     for _ in range(args.docs):
-        kind, text, ask = document(rng, MIX[args.mix])
+        kind, text, ask = document(rng, MIX[args.mix], args.pronouns)
         sys.stdout.write(json.dumps({"kind": kind, "text": text, "ask": ask}) + "\n")
 
 

@@ -3,9 +3,11 @@
 
     python3 evaluate.py MODEL tok.json --real real.jsonl [--docs 150] [--samples 50] [--length 220]
 
-Prints perplexity by kind of text, P(right answer) on question lines, expert load
-and entropy by layer, and the printed samples with the share in which no name or
-object changes. Held-out generated documents use a seed that training never uses.
+Prints perplexity by kind of text, P(right answer) on question lines, P(right one of "he" and
+"she"), expert load and entropy by layer, and the printed samples with the share in which no
+name or object changes, the pronouns of the wrong sex and the names that stand for two people,
+with the same counts for the generator's own stories (all are false alarms there). Held-out
+generated documents use a seed that training never uses.
 """
 import argparse
 import math
@@ -19,10 +21,15 @@ import words as W
 from corpus import MIX, document
 from load import load
 from model import Model, rms, rotate
+from people import doubles, wrong_sex
 from prepare import real_documents
 from tokenizer import Tokenizer
 
 SEED = 777_777
+TEXTS = (("small", (1, 0, 0, 0), 512), ("longer", (0, 1, 0, 0), 512), ("story", (0, 0, 1, 0), 512),
+         ("chapters", (0, 0, 0, 1), 1024))
+PAIRS = ((" he", " she"), (" him", " her"), (" his", " her"), (" He", " She"), (" His", " Her"))
+HE_OR_SHE = 0.7     # share of replaced names where pronouns are asked for
 NAMES = frozenset(W.GIRLS + W.BOYS + W.PETS)
 # Things that some plots also name without introducing them ("Put on your coat").
 STAGE = frozenset("pot bag lamp coat cart flute box".split())
@@ -34,9 +41,9 @@ INTRO = re.compile(rf"(named|called|name was|name is|it|[Ii]t was|named the \w+|
                    rf"diary of|in this house is|Your \w+ ?\w*,|with my \w+) $")
 
 
-def held_out(tok, mix_shares, count, seed=SEED):
-    rng = random.Random(seed)
-    return [document(rng, mix_shares) for _ in range(count)]
+def held_out(mix_shares, count, he_or_she=0):
+    rng = random.Random(SEED)
+    return [document(rng, mix_shares, he_or_she) for _ in range(count)]
 
 
 @torch.no_grad()
@@ -65,6 +72,21 @@ def answers(model, tok, docs):
         p = torch.softmax(model.logits(torch.tensor([ids]))[0, -1], -1)
         out["name" if ask["answer"] in NAMES else "thing"].append((float(p[right]), int(p.argmax()) == right))
     return {k: (len(v), sum(p for p, _ in v) / len(v), sum(t for _, t in v) / len(v)) for k, v in out.items() if v}
+
+
+@torch.no_grad()
+def sexes(model, tok, texts):
+    """(pronouns, mean P of the right one of the two sexes, share where it is the likelier)."""
+    other = {tok.encode(a)[0]: tok.encode(b)[0] for a, b in PAIRS}
+    other |= {b: a for a, b in reversed(other.items())}
+    right = []
+    for text in texts:
+        ids = tok.encode(text)[:512]
+        at = [i for i in range(1, len(ids)) if ids[i] in other]
+        if at:
+            p = torch.softmax(model.logits(torch.tensor([ids]))[0], -1)
+            right += [float(p[i - 1, ids[i]] / (p[i - 1, ids[i]] + p[i - 1, other[ids[i]]])) for i in at]
+    return len(right), sum(right) / len(right), sum(r > 0.5 for r in right) / len(right)
 
 
 @torch.no_grad()
@@ -169,6 +191,37 @@ def openings(count):
     return out
 
 
+def judge_stories(texts, prompts):
+    """Print what the automatic checks find; return the findings by text."""
+    found = wrong = odd = 0
+    out = []
+    for text, prompt in zip(texts, prompts):
+        all_, bad, people = wrong_sex(text)
+        found, wrong, odd = found + len(all_), wrong + len(bad), odd + len(people)
+        out.append((changes(text, prompt), bad + people, doubles(text)))
+    n = len(texts)
+    print(f"  {sum(not c for c, _, _ in out)} of {n} keep every name and thing; "
+          f"{wrong} of {found} pronouns and {odd} introductions have the wrong sex; "
+          f"in {sum(bool(d) for _, _, d in out)} one name stands for two people")
+    return out
+
+
+def judge_text(model, tok, args):
+    for name, shares, length in TEXTS:
+        docs = held_out(shares, args.docs if length <= 512 else args.docs // 3)
+        nats, bits = perplexity(model, tok, [t for _, t, _ in docs], length)
+        print(f"{name}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
+        for kind, (n, prob, top) in answers(model, tok, docs).items():
+            print(f"  question lines, {kind}: {n} asked, P(right) {prob:.3f}, top-1 {top:.3f}")
+    texts = [t for _, t, _ in held_out((0, 0, 1, 0), args.docs, HE_OR_SHE)]
+    n, prob, top = sexes(model, tok, texts)
+    print(f"he or she: {n} pronouns, P(right) {prob:.3f}, likelier {top:.3f}")
+    if args.real:
+        for kind, texts in real_documents(args.real, True).items():
+            nats, bits = perplexity(model, tok, texts[:args.docs // 3], 512)
+            print(f"{kind}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("model")
@@ -183,27 +236,21 @@ def main():
     tok = Tokenizer(args.tokenizer)
     cfg, p = load(args.model)
     model = Model(cfg, p)
-    for name, shares in (("small", (1, 0, 0, 0)), ("longer", (0, 1, 0, 0)), ("story", (0, 0, 1, 0))):
-        docs = held_out(tok, shares, args.docs)
-        nats, bits = perplexity(model, tok, [t for _, t, _ in docs], 512)
-        print(f"{name}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
-        for kind, (n, prob, top) in answers(model, tok, docs).items():
-            print(f"  question lines, {kind}: {n} asked, P(right) {prob:.3f}, top-1 {top:.3f}")
-    if args.real:
-        for kind, texts in real_documents(args.real, True).items():
-            nats, bits = perplexity(model, tok, texts[:args.docs // 3], 512)
-            print(f"{kind}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
+    judge_text(model, tok, args)
     if cfg.experts:
-        texts = [t for _, t, _ in held_out(tok, MIX["late"], args.docs)]
+        texts = [t for _, t, _ in held_out(MIX["late"], args.docs)]
         for i, (most, least, entropy) in enumerate(routing(model, tok, texts)):
             print(f"layer {i}: load max {most:.2f} min {least:.2f} of even, entropy {entropy:.3f}")
     if args.samples:
         prompts = openings(args.samples)
         texts, done = write(cfg, p, tok, prompts, args.length, 1)
-        bad = [changes(t, q) for t, q in zip(texts, prompts)]
+        print(f"{len(texts)} samples, {sum(done)} end by themselves:")
+        found = judge_stories(texts, prompts)
+        own = [t for _, t, _ in held_out((0, 0, 1, 0), 1000, HE_OR_SHE)]
+        print("1000 stories of the generator:")
+        judge_stories(own, [re.match(r"[^.]*", t)[0] for t in own])
         for i, t in enumerate(texts[:args.show]):
-            print(f"--- sample {i + 1}{'' if done[i] else ' (cut)'} changes: {bad[i]}\n{t}")
-        print(f"{sum(not b for b in bad)} of {len(bad)} samples keep every name and thing; {sum(done)} end by themselves")
+            print(f"--- sample {i + 1}{'' if done[i] else ' (cut)'} changes, sexes, doubles: {found[i]}\n{t}")
 
 
 if __name__ == "__main__":

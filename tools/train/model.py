@@ -264,7 +264,8 @@ class Model:
         """h: (N, D). stats collects (aux, z, load, probabilities) when given."""
         c, w = self.cfg, self.p[f"{i}.experts"]
         if not c.experts:
-            return (F.silu(h @ w[0, 0].t()) * (h @ w[0, 1].t())) @ w[0, 2]
+            gate_up, down = w[0, :2].reshape(-1, c.dim), w[0, 2]
+            return Linear.apply(self.fn["activate"](Linear.apply(h, gate_up)), down.t())
         logits = h @ self.p[f"{i}.router"].t()
         probs = torch.softmax(logits, -1)
         top, idx = torch.topk(probs, c.topk, -1)

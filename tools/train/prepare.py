@@ -34,6 +34,7 @@ def main():
     ap.add_argument("--seed", type=int, required=True)
     ap.add_argument("--docs", type=int, required=True)
     ap.add_argument("--mix", choices=MIX, required=True)
+    ap.add_argument("--pronouns", type=float, default=0, help="share of the names to replace, see pronouns.py")
     ap.add_argument("--real")
     ap.add_argument("--share", type=float, default=0.2)
     args = ap.parse_args()
@@ -42,7 +43,7 @@ def main():
     rng.shuffle(real)
     parts, made, taken = [], 1, 0
     for _ in range(args.docs):
-        ids = tok.encode(document(rng, MIX[args.mix])[1]) + [tok.eot]
+        ids = tok.encode(document(rng, MIX[args.mix], args.pronouns)[1]) + [tok.eot]
         parts.append(np.array(ids, np.uint16))
         made += len(ids)
         while real and taken < args.share / (1 - args.share) * made:

@@ -6,6 +6,7 @@
 The plan is read again at every save, so stages may be changed while training:
     {"lr": 0.003, "decay_from": "09:15", "end": "09:50",
      "stages": [{"data": "early.npy", "length": 256, "tokens": 3000000}, ...]}
+decay_from and end are times of day, or both numbers of tokens (to repeat a run at any speed).
 Weights live in shared memory. Each worker computes gradients on its rows; then each
 updates the parameters it owns from all workers' gradients (no messages, two barriers).
 Everything needed to go on is saved to RUN/last.pt every five minutes, at the end, and when the
@@ -138,11 +139,16 @@ def clock(text):
     return at.timestamp()
 
 
-def rate(plan, step):
+def until(mark, tokens):
+    """What is left until a mark of the plan: seconds to a time of day, or tokens to a count."""
+    return clock(mark) - time.time() if isinstance(mark, str) else mark - tokens
+
+
+def rate(plan, step, tokens):
     """Learning rate: warm-up, flat, then down to zero between decay_from and end."""
-    lr, now = plan["lr"] * min(1.0, (step + 1) / WARM), time.time()
-    first, last = clock(plan["decay_from"]), clock(plan["end"])
-    return lr * max(0.0, min(1.0, (last - now) / max(1.0, last - first)))
+    lr = plan["lr"] * min(1.0, (step + 1) / WARM)
+    first, last = (until(plan[k], tokens) for k in ("decay_from", "end"))
+    return lr * max(0.0, min(1.0, last / max(1.0, last - first)))
 
 
 def own_session(nice):
@@ -200,7 +206,7 @@ class Worker:
         scale = min(1.0, CLIP / (norm + 1e-6))
         for g in mean.values():
             g.mul_(scale)
-        self.opt.step(mean, rate(self.plan, self.step), self.step + 1)
+        self.opt.step(mean, rate(self.plan, self.step, self.tokens), self.step + 1)
         return norm
 
     def save(self):
@@ -226,7 +232,7 @@ class Worker:
             self.gradients()
             if self.rank == 0:
                 now = time.time()
-                over = self.stop.is_set() or now > clock(self.plan["end"]) or 0 < self.args.steps <= self.step + 1
+                over = self.stop.is_set() or until(self.plan["end"], self.tokens) < 0 or 0 < self.args.steps <= self.step + 1
                 self.meta[0, 4] = 2 if over else 1 if now - saved_at > self.args.save_every else 0
             self.barrier.wait()
             what = int(self.meta[0, 4])
@@ -237,7 +243,7 @@ class Worker:
             if self.rank == 0 and self.step % 20 == 0:
                 m, wall = self.meta, time.time() - t0
                 print(f"{time.strftime('%H:%M:%S')} step {self.step} tokens {self.tokens / 1e6:.3f}M stage {self.data.stage} "
-                      f"loss {float(m[:, 0].mean()):.4f} norm {norm:.2f} lr {rate(self.plan, self.step):.2e} load {float(m[:, 2].max()):.2f}/"
+                      f"loss {float(m[:, 0].mean()):.4f} norm {norm:.2f} lr {rate(self.plan, self.step, self.tokens):.2e} load {float(m[:, 2].max()):.2f}/"
                       f"{float(m[:, 3].min()):.2f} tok/s {(self.tokens - n0) / wall:.0f} cpu {(time.process_time() - cpu0) / wall:.2f}", flush=True)
                 t0, n0, cpu0 = time.time(), self.tokens, time.process_time()
             if what:
