@@ -14,11 +14,15 @@
 
 enum { PROMPT_TOKENS = 256, ANSWER_TOKENS = 64, REPETITIONS = 3 };
 
+// Numbers of the streams of random ids that are no repetition.
+static const uint32_t CONTEXT_STREAM = UINT32_MAX, WARM_UP_STREAM = UINT32_MAX - 1;
+
 struct bench {
     struct cli_model model;
+    uint32_t depth, warm_up; // tokens that are computed and not measured
     uint32_t prompt, answer, repetitions, done;
     uint64_t seed;
-    locum_token *ids;
+    locum_token *ids;  // [depth + prompt], or [warm_up] if that is more
     locum_stats *runs; // [repetitions]
 };
 
@@ -35,10 +39,10 @@ static uint64_t mixed(uint64_t n) {
     return z ^ (z >> 31);
 }
 
-static void make_prompt(struct bench *b, uint32_t repetition) {
-    uint64_t first = mixed(b->seed + 1) + ((uint64_t)repetition << 32);
-    for (uint32_t i = 0; i < b->prompt; i++) {
-        b->ids[i] = (locum_token)(mixed(first + i) % b->model.info.vocabulary);
+static void make_ids(const struct bench *b, uint32_t stream, locum_token *ids, uint32_t count) {
+    uint64_t first = mixed(b->seed + 1) + ((uint64_t)stream << 32);
+    for (uint32_t i = 0; i < count; i++) {
+        ids[i] = (locum_token)(mixed(first + i) % b->model.info.vocabulary);
     }
 }
 
@@ -47,28 +51,50 @@ static bool on_event(void *user, const locum_event *event) {
     return cli_interrupt_seen();
 }
 
-static int measure_once(struct bench *b, locum_session *session, uint32_t repetition) {
-    char what[64];
-    snprintf(what, sizeof what, "repetition %u of %u", repetition + 1, b->repetitions);
-    cli_output_progress(what, 0, 0);
-    make_prompt(b, repetition);
+// Computes the first `count` ids, as far as the session does not hold them yet, and `answer` more.
+static int compute(const struct bench *b, locum_session *session, uint32_t count, uint32_t answer,
+                   locum_stats *stats) {
     locum_request request;
     locum_request_init(&request);
     request.prompt = b->ids;
-    request.prompt_count = b->prompt;
-    request.predict = b->answer;
+    request.prompt_count = count;
+    request.predict = answer;
     request.ignore_end = true;
     request.sampling.temperature = 0;
     request.sampling.has_seed = true;
     request.sampling.seed = b->seed;
     request.event = on_event;
     locum_error error;
-    locum_session_reset(session);
-    locum_status status = locum_generate(session, &request, NULL, &b->runs[repetition], &error);
+    locum_status status = locum_generate(session, &request, NULL, stats, &error);
     if (cli_interrupt_seen()) return CLI_EXIT_INTERRUPTED;
-    if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
-    b->done++;
+    return status == LOCUM_OK ? CLI_EXIT_OK : cli_model_fail(status, &error, true);
+}
+
+static int warm_up(const struct bench *b, locum_session *session) {
+    if (b->warm_up == 0) return CLI_EXIT_OK;
+    cli_output_progress("warming up", 0, 0);
+    make_ids(b, WARM_UP_STREAM, b->ids, b->warm_up);
+    return compute(b, session, b->warm_up, 0, NULL);
+}
+
+// Leaves the session with the tokens before the prompt and no others. All repetitions begin with
+// the same ones, so only the first has to compute them.
+static int go_to_depth(const struct bench *b, locum_session *session) {
+    if (b->depth > 0) return compute(b, session, b->depth, 0, NULL);
+    locum_session_reset(session);
     return CLI_EXIT_OK;
+}
+
+static int measure_once(struct bench *b, locum_session *session, uint32_t repetition) {
+    char what[64];
+    snprintf(what, sizeof what, "repetition %u of %u", repetition + 1, b->repetitions);
+    cli_output_progress(what, 0, 0);
+    make_ids(b, repetition, b->ids + b->depth, b->prompt);
+    int status = go_to_depth(b, session);
+    if (status != CLI_EXIT_OK) return status;
+    status = compute(b, session, b->depth + b->prompt, b->answer, &b->runs[repetition]);
+    if (status == CLI_EXIT_OK) b->done++;
+    return status;
 }
 
 static int measure(struct bench *b) {
@@ -77,7 +103,8 @@ static int measure(struct bench *b) {
     locum_status opened = locum_session_open(b->model.model, &session, &error);
     if (opened != LOCUM_OK) return cli_model_fail(opened, &error, true);
     cli_interrupt_watch(session);
-    int status = CLI_EXIT_OK;
+    int status = warm_up(b, session);
+    make_ids(b, CONTEXT_STREAM, b->ids, b->depth);
     for (uint32_t i = 0; i < b->repetitions && status == CLI_EXIT_OK; i++) {
         status = measure_once(b, session, i);
     }
@@ -152,9 +179,9 @@ static void print_phase(const struct phase *p) {
 static void print_text(const struct bench *b, const struct phase *prompt,
                        const struct phase *answer) {
     char text[CLI_NUMBER_TEXT], read[CLI_NUMBER_TEXT];
-    cli_output_print("%u repetition%s of %u prompt and %u answer tokens, seed %llu, %s threads, "
-                     "%s, %s I/O\n\n",
-                     b->done, b->done == 1 ? "" : "s", b->prompt, b->answer,
+    cli_output_print("%u repetition%s of %u prompt and %u answer tokens at a depth of %u, seed "
+                     "%llu, %s threads, %s, %s I/O\n\n",
+                     b->done, b->done == 1 ? "" : "s", b->prompt, b->answer, b->depth,
                      (unsigned long long)b->seed, cli_model_setting(&b->model, "threads"),
                      cli_model_setting(&b->model, "cpu"), cli_model_setting(&b->model, "io"));
     cli_output_print("  %-8s %9s %9s %9s %11s %14s %10s\n", "tokens/s", "median", "min", "max",
@@ -215,6 +242,8 @@ static int print_json(const struct bench *b, const struct phase *prompt,
         cli_json_text(b->model.info.architecture), "prompt_tokens", cli_json_count(b->prompt),
         "answer_tokens", cli_json_count(b->answer), "repetitions", cli_json_count(b->done), "seed",
         cli_json_seed(b->seed), "streaming", plan.streaming);
+    json_object_set_new(out, "depth", cli_json_count(b->depth));
+    json_object_set_new(out, "warm_up_tokens", cli_json_count(b->warm_up));
     json_object_set_new(out, "chunk", cli_json_count(plan.chunk));
     json_object_set_new(out, "threads", cli_json_count(plan.threads));
     json_object_set_new(out, "cpu", cli_json_text(cli_model_setting(&b->model, "cpu")));
@@ -244,6 +273,8 @@ static int report(const struct bench *b) {
 // ---- the command -------------------------------------------------------------------------------
 static int prepare(struct bench *b) {
     const struct cli_value *flags = b->model.arguments->flags;
+    b->depth = number_or(&flags[CLI_DEPTH], 0);
+    b->warm_up = number_or(&flags[CLI_WARM_UP], 0);
     b->prompt = number_or(&flags[CLI_PROMPT_TOKENS], PROMPT_TOKENS);
     b->answer = number_or(&flags[CLI_PREDICT], ANSWER_TOKENS);
     b->repetitions = number_or(&flags[CLI_REPEAT], REPETITIONS);
@@ -252,7 +283,8 @@ static int prepare(struct bench *b) {
         cli_output_error("%s: the size of the vocabulary is unknown", b->model.info.path);
         return CLI_EXIT_FILE;
     }
-    b->ids = malloc(b->prompt * sizeof *b->ids);
+    size_t longest = b->depth + b->prompt > b->warm_up ? b->depth + b->prompt : b->warm_up;
+    b->ids = malloc(longest * sizeof *b->ids);
     b->runs = calloc(b->repetitions, sizeof *b->runs);
     if (b->ids && b->runs) return CLI_EXIT_OK;
     cli_output_error("no memory for the prompt");

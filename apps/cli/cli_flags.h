@@ -52,6 +52,8 @@ enum cli_flag_id {
     CLI_KV_TYPE,
     CLI_CPU,
     CLI_PROMPT_TOKENS,
+    CLI_DEPTH,
+    CLI_WARM_UP,
     CLI_REPEAT,
     CLI_PLAN,
     CLI_STATS,

@@ -62,6 +62,11 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                  "instruction set; the answer is the same with each"},
     [CLI_PROMPT_TOKENS] = {"prompt-tokens", 0, CLI_INTEGER, BENCH, "N", 1, 4194304, NULL,
                            "tokens of the prompt (256)"},
+    [CLI_DEPTH] = {"depth", 0, CLI_INTEGER, BENCH, "N", 0, 4194304, NULL,
+                   "tokens in the context before the prompt, computed and not measured (0)"},
+    [CLI_WARM_UP] = {"warm-up", 0, CLI_INTEGER, BENCH, "N", 0, 4194304, NULL,
+                     "tokens of a prompt that is computed first and not measured: it fills the "
+                     "slots (0)"},
     [CLI_REPEAT] = {"repeat", 'r', CLI_INTEGER, BENCH, "N", 1, 10000, NULL, "repetitions (3)"},
     [CLI_PLAN] = {"plan", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                   "show the memory plan before loading"},
@@ -129,13 +134,16 @@ static const char *const tokenize_examples[] = {"locum tokenize model.gguf 'Hell
                                                 NULL};
 static const char *const bench_notes[] = {
     "Each repetition reads a fresh prompt of random tokens and generates, greedily and past the "
-    "end of the answer. The first begins with empty slots.",
+    "end of the answer. The first begins with empty slots, unless --warm-up or --depth filled "
+    "them.",
     NULL};
 static const char *const bench_examples[] = {
     "locum bench model.gguf --memory 6G",
     "256 tokens of prompt, 64 of answer, three times",
     "locum bench model.gguf --prompt-tokens 2000 -n 500 -r 5",
     "longer, five times",
+    "locum bench model.gguf --depth 4000 --prompt-tokens 1 -c 4096",
+    "how fast an answer is written behind a long text",
     "locum bench model.gguf --json > bench.json",
     "for programs",
     NULL};

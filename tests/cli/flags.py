@@ -225,6 +225,21 @@ def verbose():
           "sources of ctx, temp and top-k")
 
 
+def bench_depth():
+    hashes = bench_number("runs", 0, "logits_hash")
+    differs(hashes)(["--depth", "30"], [])
+    deep = bench("--depth", "30")
+    equal(deep["prompt"]["tokens"], bench()["prompt"]["tokens"], "measured tokens of the prompt")
+    check(deep["prompt"]["misses"] < bench()["prompt"]["misses"], "--depth filled no slots")
+
+
+def bench_warm_up():
+    cold, warm = bench(), bench("--warm-up", "200")
+    check(warm["prompt"]["misses"] < cold["prompt"]["misses"], "--warm-up filled no slots")
+    equal([run["logits_hash"] for run in warm["runs"]],
+          [run["logits_hash"] for run in cold["runs"]], "logits with --warm-up")
+
+
 def bench_verbose():
     locum("bench", *BASE["bench"], "--verbose").expect(0, "kv-type", "default")
 
@@ -283,6 +298,8 @@ EFFECTS = {
     ("bench", "cpu"): lambda: equal(bench("--cpu", "ref")["cpu"], "ref", "--cpu"),
     ("bench", "prompt-tokens"): lambda: differs(bench_number("prompt", "tokens"))(
         ["--prompt-tokens", "3"], ["--prompt-tokens", "30"]),
+    ("bench", "depth"): bench_depth,
+    ("bench", "warm-up"): bench_warm_up,
     ("bench", "repeat"): lambda: differs(bench_number("repetitions"))(["-r", "1"], ["-r", "3"]),
     ("bench", "plan"): plan("bench"),
     ("bench", "quiet"): quiet("bench"),
