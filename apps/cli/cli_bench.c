@@ -11,6 +11,7 @@
 #include "cli_model.h"
 #include "cli_number.h"
 #include "cli_output.h"
+#include "cli_progress.h"
 
 enum { PROMPT_TOKENS = 256, ANSWER_TOKENS = 64, REPETITIONS = 3 };
 
@@ -72,7 +73,7 @@ static int compute(const struct bench *b, locum_session *session, uint32_t count
 
 static int warm_up(const struct bench *b, locum_session *session) {
     if (b->warm_up == 0) return CLI_EXIT_OK;
-    cli_output_progress("warming up", 0, 0);
+    cli_progress("warming up", 0, 0);
     make_ids(b, WARM_UP_STREAM, b->ids, b->warm_up);
     return compute(b, session, b->warm_up, 0, NULL);
 }
@@ -88,7 +89,7 @@ static int go_to_depth(const struct bench *b, locum_session *session) {
 static int measure_once(struct bench *b, locum_session *session, uint32_t repetition) {
     char what[64];
     snprintf(what, sizeof what, "repetition %u of %u", repetition + 1, b->repetitions);
-    cli_output_progress(what, 0, 0);
+    cli_progress(what, 0, 0);
     make_ids(b, repetition, b->ids + b->depth, b->prompt);
     int status = go_to_depth(b, session);
     if (status != CLI_EXIT_OK) return status;
@@ -109,7 +110,7 @@ static int measure(struct bench *b) {
         status = measure_once(b, session, i);
     }
     cli_interrupt_watch(NULL);
-    cli_output_progress_end();
+    cli_progress_end();
     locum_session_close(session);
     return status;
 }
@@ -295,6 +296,7 @@ int cli_bench(const struct cli_arguments *arguments) {
     struct bench b = {0};
     int status = cli_model_open(arguments, &b.model);
     if (status == CLI_EXIT_OK) status = prepare(&b);
+    if (status == CLI_EXIT_OK) status = cli_model_plan(&b.model, b.depth + b.prompt);
     if (status == CLI_EXIT_OK) status = cli_model_load(&b.model);
     if (status == CLI_EXIT_OK) status = measure(&b);
     if (b.done > 0) {

@@ -99,16 +99,13 @@ static int read_choice(const struct reader *r, const struct cli_flag *flag, cons
 static int read_integer(const struct reader *r, const struct cli_flag *flag, const char *shown,
                         struct cli_value *value) {
     char least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT];
-    bool negative = flag->least < 0 && value->text[0] == '-';
+    bool negative = value->text[0] == '-';
     enum cli_number_result result = cli_number_integer(value->text + negative, &value->integer);
-    if (result == CLI_NUMBER_NONE) {
-        return cli_output_usage(r->name, "%s '%s': it is not a whole number", shown, value->text);
-    }
     double size = (double)value->integer;
     bool below = (negative ? -size : size) < flag->least;
-    if (result == CLI_NUMBER_OUTSIDE || below || (!negative && size > flag->most)) {
-        return cli_output_usage(r->name, "%s '%s': %s to %s is possible", shown, value->text,
-                                cli_number_bound(flag->least, least),
+    if (result != CLI_NUMBER_OK || below || (!negative && size > flag->most)) {
+        return cli_output_usage(r->name, "%s '%s': a whole number from %s to %s is possible", shown,
+                                value->text, cli_number_bound(flag->least, least),
                                 cli_number_bound(flag->most, most));
     }
     if (negative) value->integer = UINT64_C(0) - value->integer;
@@ -118,12 +115,10 @@ static int read_integer(const struct reader *r, const struct cli_flag *flag, con
 static int read_real(const struct reader *r, const struct cli_flag *flag, const char *shown,
                      struct cli_value *value) {
     char least[CLI_NUMBER_TEXT], most[CLI_NUMBER_TEXT];
-    if (cli_number_real(value->text, &value->real) == CLI_NUMBER_NONE) {
-        return cli_output_usage(r->name, "%s '%s': it is not a number", shown, value->text);
-    }
-    if (value->real >= flag->least && value->real <= flag->most) return CLI_EXIT_OK;
-    return cli_output_usage(r->name, "%s '%s': %s to %s is possible", shown, value->text,
-                            cli_number_bound(flag->least, least),
+    bool number = cli_number_real(value->text, &value->real) != CLI_NUMBER_NONE;
+    if (number && value->real >= flag->least && value->real <= flag->most) return CLI_EXIT_OK;
+    return cli_output_usage(r->name, "%s '%s': a number from %s to %s is possible", shown,
+                            value->text, cli_number_bound(flag->least, least),
                             cli_number_bound(flag->most, most));
 }
 

@@ -7,6 +7,7 @@
 #include "cli_interrupt.h"
 #include "cli_number.h"
 #include "cli_output.h"
+#include "cli_progress.h"
 
 // ---- what the library reports ------------------------------------------------------------------
 static void on_log(void *user, locum_log_level level, const char *text) {
@@ -23,9 +24,9 @@ static bool on_progress(void *user, locum_phase phase, uint64_t done, uint64_t t
     (void)user;
     const char *what = phase == LOCUM_PHASE_LOAD ? "loading" : "reading the prompt";
     if (done < total) {
-        cli_output_progress(what, done, total);
+        cli_progress(what, done, total);
     } else {
-        cli_output_progress_end();
+        cli_progress_end();
     }
     return cli_interrupt_seen();
 }
@@ -51,7 +52,7 @@ int cli_model_fail(locum_status status, const locum_error *error, bool in_reques
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++) {
         if (exits[i].status == status) code = in_request ? exits[i].request : exits[i].loading;
     }
-    cli_output_progress_end();
+    cli_progress_end();
     if (code != CLI_EXIT_INTERRUPTED) cli_output_error("%s", error->text);
     return code;
 }
@@ -108,14 +109,31 @@ static void note_line(const char *text) {
     cli_output_note("%s", text);
 }
 
-// The plan that is shown is the plan that is used: `auto` is asked once.
-static void show_plan(struct cli_model *model) {
+static int check_context(const locum_memory_plan *plan, size_t tokens) {
+    char have[CLI_NUMBER_TEXT], room[CLI_NUMBER_TEXT], more[64] = "";
+    if (tokens <= plan->context) return CLI_EXIT_OK;
+    if (tokens <= plan->context_max) {
+        snprintf(more, sizeof more, "; -c gives more, up to %u", plan->context_max);
+    }
+    cli_output_error("the prompt has %s tokens, the context holds %s%s",
+                     cli_number_count(tokens, have), cli_number_count(plan->context, room), more);
+    return CLI_EXIT_USAGE;
+}
+
+int cli_model_plan(struct cli_model *model, size_t prompt_tokens) {
+    // No step is larger than the one prompt: the memory is the experts'.
+    if (model->options.chunk > prompt_tokens) model->options.chunk = (uint32_t)prompt_tokens;
+    locum_error error;
     locum_memory_plan plan = {0};
-    locum_status status = locum_file_plan(model->file, &model->options, &plan, NULL);
-    if (status != LOCUM_OK && status != LOCUM_E_BUDGET) return; // loading will say why
-    cli_output_note("memory plan");
-    cli_model_plan_lines(&plan, note_line);
-    if (status == LOCUM_OK) model->options.memory = plan.budget;
+    locum_status status = locum_file_plan(model->file, &model->options, &plan, &error);
+    bool planned = status == LOCUM_OK || status == LOCUM_E_BUDGET;
+    if (planned && model->arguments->flags[CLI_PLAN].given) {
+        cli_output_note("memory plan");
+        cli_model_plan_lines(&plan, note_line);
+    }
+    if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
+    model->options.memory = plan.budget; // `auto` is asked once: this plan is the one that is used
+    return check_context(&plan, prompt_tokens);
 }
 
 // ---- settings ----------------------------------------------------------------------------------
@@ -185,20 +203,28 @@ int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out)
     return CLI_EXIT_OK;
 }
 
+int cli_model_open_tokenizer(struct cli_model *model) {
+    locum_error error;
+    locum_status status =
+        locum_tokenizer_open(model->file, &model->options, &model->tokenizer, &error);
+    if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
+    model->options.tokenizer = model->tokenizer;
+    return CLI_EXIT_OK;
+}
+
 int cli_model_load(struct cli_model *model) {
-    const struct cli_value *flags = model->arguments->flags;
-    if (flags[CLI_PLAN].given) show_plan(model);
     locum_error error;
     locum_status status = locum_model_open(model->file, &model->options, &model->model, &error);
     if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
     cli_output_note("%s", locum_model_summary(model->model));
-    if (flags[CLI_VERBOSE].given) show_settings(model);
+    if (model->arguments->flags[CLI_VERBOSE].given) show_settings(model);
     return CLI_EXIT_OK;
 }
 
 int cli_model_close(struct cli_model *model, int status) {
     unsigned before = model->warnings;
     locum_model_close(model->model);
+    locum_tokenizer_close(model->tokenizer);
     locum_file_close(model->file);
     bool failed = model->warnings != before;
     *model = (struct cli_model){0};

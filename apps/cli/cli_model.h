@@ -2,7 +2,7 @@
 //
 // Owns:      opening a model as the flags say, what is shown meanwhile, and the exit status that a
 //            status of the library becomes.
-// Called by: run, bench, inspect.
+// Called by: run, bench, inspect, tokenize.
 // Threads:   one.
 // Errors:    told on standard error; the exit status is returned.
 // Not here:  requests.
@@ -18,12 +18,18 @@ struct cli_model {
     locum_file *file;
     locum_file_info info; // of the file, valid while it is open
     locum_options options;
+    locum_tokenizer *tokenizer; // the model's as well
     locum_model *model;
     unsigned warnings; // of the library
 };
 
 // The directory of the file. Its exit status is that of a refused file, unless it is OK.
 int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out);
+// Its tokenizer, which needs no weights.
+int cli_model_open_tokenizer(struct cli_model *model);
+// What a prompt of that many tokens needs, before anything long is begun: the memory plan (shown with
+// --plan, and kept to by cli_model_load) and a context that holds it.
+int cli_model_plan(struct cli_model *model, size_t prompt_tokens);
 // The weights.
 int cli_model_load(struct cli_model *model);
 // status, unless something could not be written on closing (a routing trace): then that.

@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "platform/clock.h"
+#include "cli_progress.h"
 #include "platform/signal.h"
 #include "platform/terminal.h"
 
-#define PROGRESS_INTERVAL_NS UINT64_C(100000000)
 enum { COLUMNS_LEAST = 20 }; // narrower than that, breaking lines does not help
 
 // A program has one set of standard streams, so their state is the program's.
@@ -18,8 +17,6 @@ static struct {
     bool colour, quiet;
     int error; // errno of the first failed write to standard output
     char last; // byte written to standard output; 0: none yet
-    bool progress_shown;
-    uint64_t progress_ns;
 } state;
 
 void cli_output_init(void) {
@@ -45,7 +42,7 @@ static void keep_error(void) {
 
 bool cli_output_write(const void *bytes, size_t size) {
     if (state.error || size == 0) return state.error == 0;
-    cli_output_progress_end();
+    cli_progress_end();
     errno = 0;
     if (fwrite(bytes, 1, size, stdout) != size || fflush(stdout) != 0) keep_error();
     state.last = ((const char *)bytes)[size - 1];
@@ -106,6 +103,7 @@ bool cli_output_broken(void) {
 }
 
 int cli_output_finish(int status) {
+    cli_progress_stop();
     errno = 0;
     if (state.error == 0 && fflush(stdout) != 0) keep_error();
     if (state.error == 0 || state.error == EPIPE) return status;
@@ -136,7 +134,7 @@ static void say(const char *colour, const char *before, const char *format, va_l
     char text[2048]; // the library's errors have half of that
     int length = snprintf(text, sizeof text, "%s", before);
     vsnprintf(text + length, sizeof text - (size_t)length, format, list);
-    cli_output_progress_end();
+    cli_progress_end();
     if (state.colour) fputs(colour, stderr);
     uint32_t width = terminal_width(TERMINAL_ERROR);
     if (width >= COLUMNS_LEAST) {
@@ -180,28 +178,18 @@ int cli_output_usage(const char *command, const char *format, ...) {
     return CLI_EXIT_USAGE;
 }
 
+bool cli_output_is_quiet(void) {
+    return state.quiet;
+}
+
+bool cli_output_has_colour(void) {
+    return state.colour;
+}
+
 void cli_output_part(void) {
-    cli_output_progress_end();
-    if (state.quiet || !terminal_is(TERMINAL_OUT) || !terminal_is(TERMINAL_ERROR)) return;
+    cli_progress_end();
+    if (!terminal_is(TERMINAL_OUT)) return;
     bool inside_line = state.last != 0 && state.last != '\n';
-    fputs(inside_line ? "\n\n" : "\n", stderr);
-}
-
-void cli_output_progress(const char *what, uint64_t done, uint64_t total) {
-    if (state.quiet || !terminal_is(TERMINAL_ERROR)) return;
-    uint64_t now = clock_now_ns();
-    if (state.progress_shown && now - state.progress_ns < PROGRESS_INTERVAL_NS) return;
-    state.progress_shown = true;
-    state.progress_ns = now;
-    fprintf(stderr, "\r\033[K%s%s", state.colour ? "\033[2m" : "", what);
-    if (total > 0) fprintf(stderr, " %3.0f %%", 100.0 * (double)done / (double)total);
-    fputs(state.colour ? "\033[0m" : "", stderr);
-    fflush(stderr);
-}
-
-void cli_output_progress_end(void) {
-    if (!state.progress_shown) return;
-    state.progress_shown = false;
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    if (inside_line) cli_output_write("\n", 1);
+    if (!state.quiet && terminal_is(TERMINAL_ERROR)) fputs("\n", stderr);
 }

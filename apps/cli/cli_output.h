@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      the standard streams: the result on standard output, everything else on standard
-//            error; colour, the progress line, and what happens when a stream goes away.
+//            error; colour, and what happens when a stream goes away.
 // Called by: every command.
 // Threads:   one.
 // Errors:    a failed write to standard output is remembered; cli_output_finish turns it into the
 //            exit status. A closed pipe is no error: its reader has what it wanted.
-// Not here:  what is said.
+// Not here:  what is said; the progress line (cli_progress.h), which ends before anything else is
+//            written.
 #ifndef CLI_CLI_OUTPUT_H
 #define CLI_CLI_OUTPUT_H
 
@@ -45,11 +46,10 @@ void cli_output_error(const char *format, ...) __attribute__((format(printf, 1, 
 // The same, with where to read on. Returns CLI_EXIT_USAGE.
 int cli_output_usage(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-// Sets what follows on standard error apart from an answer on the same terminal.
+bool cli_output_is_quiet(void);   // --quiet
+bool cli_output_has_colour(void); // of standard error
+// After an answer: ends its last line on a terminal (in a file or pipe its bytes stay as they are),
+// and sets what follows on standard error apart from it.
 void cli_output_part(void);
-
-// One line that is rewritten; only on a terminal, not with --quiet. total 0: no percentage.
-void cli_output_progress(const char *what, uint64_t done, uint64_t total);
-void cli_output_progress_end(void);
 
 #endif

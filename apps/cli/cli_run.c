@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// locum run: one prompt in, one answer out. The order matters to who waits: what can be refused is
-// refused before the prompt is read from a pipe, and that before the weights are loaded.
+// locum run: one prompt in, one answer out. The order matters to who waits: a file that cannot run is
+// refused before the prompt is read, and all that can be wrong with the prompt is told before the
+// weights are loaded.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "cli_model.h"
 #include "cli_number.h"
 #include "cli_output.h"
+#include "cli_progress.h"
 #include "cli_stats.h"
 #include "platform/terminal.h"
 
@@ -70,7 +72,6 @@ static bool on_event(void *user, const locum_event *event) {
 }
 
 // ---- the prompt --------------------------------------------------------------------------------
-// What can be said without looking at any file.
 // Any model counts, not only the one that runs: a path that opens as one is no place for an output.
 static bool is_model_file(const char *path) {
     locum_file *file;
@@ -102,6 +103,7 @@ static int check_outputs(const struct cli_arguments *arguments) {
     return cli_output_usage("run", "--stats and --trace are both to be written to '%s'", stats);
 }
 
+// What can be said without looking at any file.
 static int check_usage(const struct cli_arguments *arguments) {
     const struct cli_value *flags = arguments->flags;
     bool dash = arguments->operand_count == 2;
@@ -134,12 +136,6 @@ static int read_prompt(struct run *run) {
 }
 
 static int tokenize(struct run *run) {
-    const locum_tokenizer *tokenizer = locum_model_tokenizer(run->model.model);
-    if (!tokenizer) {
-        cli_output_error("%s: the file has no tokenizer, so it cannot read a prompt",
-                         run->model.info.path);
-        return CLI_EXIT_FILE;
-    }
     uint32_t flags = LOCUM_TOKENIZE_BOS;
     if (run->arguments->flags[CLI_RAW].given) flags |= LOCUM_TOKENIZE_SPECIAL;
     // A token has at least a byte, and there are few more: one call does.
@@ -148,8 +144,8 @@ static int tokenize(struct run *run) {
     locum_error error = {LOCUM_E_OUT_OF_MEMORY, "no memory for the prompt"};
     locum_status status = LOCUM_E_OUT_OF_MEMORY;
     if (run->ids) {
-        status = locum_tokenize(tokenizer, run->prompt.text, run->prompt.size, flags, run->ids,
-                                room, &run->id_count, &error);
+        status = locum_tokenize(run->model.tokenizer, run->prompt.text, run->prompt.size, flags,
+                                run->ids, room, &run->id_count, &error);
     }
     if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
     return run->id_count > 0 ? CLI_EXIT_OK : cli_output_usage("run", "the prompt is empty");
@@ -231,13 +227,13 @@ static int generate(struct run *run) {
     locum_status status = locum_session_open(run->model.model, &session, &error);
     if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
     cli_output_part();
-    cli_output_progress("reading the prompt", 0, run->id_count);
+    cli_progress("reading the prompt", 0, run->id_count);
     cli_interrupt_watch(session);
     locum_stats stats = {0};
     locum_finish ended = LOCUM_FINISH_END;
     status = locum_generate(session, &request, &ended, &stats, &error);
     cli_interrupt_watch(NULL);
-    cli_output_progress_end();
+    cli_progress_end();
     locum_session_close(session);
     if (run->no_memory) {
         cli_output_error("no memory to keep the answer for --stats");
@@ -259,8 +255,10 @@ static int prepare(struct run *run) {
     if (status == CLI_EXIT_OK) {
         status = cli_stats_open(run->arguments->flags[CLI_STATS].text, &run->stats_file);
     }
-    if (status == CLI_EXIT_OK) status = cli_model_load(&run->model);
+    if (status == CLI_EXIT_OK) status = cli_model_open_tokenizer(&run->model);
     if (status == CLI_EXIT_OK) status = tokenize(run);
+    if (status == CLI_EXIT_OK) status = cli_model_plan(&run->model, run->id_count);
+    if (status == CLI_EXIT_OK) status = cli_model_load(&run->model);
     return status;
 }
 

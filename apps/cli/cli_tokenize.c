@@ -89,16 +89,10 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
 int cli_tokenize(const struct cli_arguments *arguments) {
     struct cli_model model;
     struct cli_input input = {0};
-    locum_tokenizer *tokenizer = NULL;
     int status = cli_model_open(arguments, &model);
-    if (status == CLI_EXIT_OK) {
-        locum_error error;
-        locum_status opened = locum_tokenizer_open(model.file, &tokenizer, &error);
-        if (opened != LOCUM_OK) status = cli_model_fail(opened, &error, false);
-    }
+    if (status == CLI_EXIT_OK) status = cli_model_open_tokenizer(&model);
     if (status == CLI_EXIT_OK) status = read_text(arguments, &input);
-    if (status == CLI_EXIT_OK) status = tokenize(arguments, tokenizer, &input);
-    locum_tokenizer_close(tokenizer);
+    if (status == CLI_EXIT_OK) status = tokenize(arguments, model.tokenizer, &input);
     cli_input_release(&input);
     return cli_model_close(&model, status);
 }

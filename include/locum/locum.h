@@ -138,6 +138,8 @@ typedef enum locum_phase { LOCUM_PHASE_LOAD, LOCUM_PHASE_PROMPT, LOCUM_PHASE_ANS
 // Return true to stop: the call then ends with LOCUM_E_CANCELLED.
 typedef bool (*locum_progress_fn)(void *user, locum_phase phase, uint64_t done, uint64_t total);
 
+typedef struct locum_tokenizer locum_tokenizer;
+
 typedef struct locum_options {
     uint32_t struct_size;
     uint32_t context; // tokens a session can hold; 0: min(trained, 4096)
@@ -152,6 +154,9 @@ typedef struct locum_options {
     locum_progress_fn progress;
     void *user;             // for both callbacks
     const char *trace_path; // routing trace (CSV), NULL: none
+    // Opened from the same file, to be used as the model's; the host closes it after the model.
+    // NULL: the model makes its own.
+    const locum_tokenizer *tokenizer;
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 
@@ -174,11 +179,11 @@ LOCUM_API locum_status locum_file_plan(const locum_file *file, const locum_optio
 // ---------------------------------------------------------------------------------------------
 // Tokenizer: also from files that hold a vocabulary and no tensors
 // ---------------------------------------------------------------------------------------------
-typedef struct locum_tokenizer locum_tokenizer;
 typedef int32_t locum_token;
 
-LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, locum_tokenizer **out,
-                                            locum_error *error);
+// options (may be NULL): log and user count. A text that the vocabulary cannot say is told there.
+LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, const locum_options *options,
+                                            locum_tokenizer **out, locum_error *error);
 LOCUM_API void locum_tokenizer_close(locum_tokenizer *tokenizer);
 
 enum {

@@ -38,24 +38,12 @@ void locum_script_init(locum_script *script) {
     *script = (locum_script){.struct_size = sizeof *script, .piece_bytes = 1};
 }
 
-static locum_status read_options(const locum_options *given, locum_options *out,
-                                 locum_error *error) {
-    locum_options_init(out);
-    if (given) STATUS_TRY(engine_options_read(out, sizeof *out, given, "locum_options", error));
-    if (out->io > LOCUM_IO_BUFFERED)
-        return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: io is %d", out->io);
-    if (out->kv_type > LOCUM_KV_F32) {
-        return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: kv_type is %d", out->kv_type);
-    }
-    return LOCUM_OK;
-}
-
 locum_status locum_file_plan(const locum_file *file, const locum_options *options,
                              locum_memory_plan *out, locum_error *error) {
     if (!file || !out)
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_plan: file or out is NULL");
     locum_options ours;
-    STATUS_TRY(read_options(options, &ours, error));
+    STATUS_TRY(engine_options_of(options, &ours, error));
     struct engine_layout layout;
     STATUS_TRY(engine_layout_make(file, &ours, &layout, error));
     uint32_t logit_rows;
@@ -82,7 +70,7 @@ locum_status locum_model_open(const locum_file *file, const locum_options *optio
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_model_open: file or out is NULL");
     *out = NULL;
     locum_options ours;
-    STATUS_TRY(read_options(options, &ours, error));
+    STATUS_TRY(engine_options_of(options, &ours, error));
     struct engine *engine;
     STATUS_TRY(engine_native_open(file, &ours, NULL, &engine, error));
     return wrap(engine, out, error);

@@ -2,10 +2,10 @@
 #include "engine/engine_layout.h"
 
 #include "base/limits.h"
+#include "engine/engine_tokenizer.h"
 #include "exec/exec_team.h"
 #include "sample/sample.h"
 #include "session/session.h"
-#include "token/token_gguf.h"
 
 #include <string.h>
 
@@ -52,15 +52,20 @@ static locum_status choose_threads(const locum_options *options, struct engine_l
     return LOCUM_OK;
 }
 
-static locum_status open_tokenizer(const struct gguf_meta *meta, struct engine_layout *out,
-                                   locum_error *error) {
+static locum_status open_tokenizer(const struct gguf_meta *meta, const locum_options *options,
+                                   struct engine_layout *out, locum_error *error) {
+    if (options->tokenizer) {
+        out->tokenizer = options->tokenizer->tokenizer;
+        out->tokenizer_bytes = options->tokenizer->bytes;
+        return LOCUM_OK;
+    }
     struct slice model;
     STATUS_TRY(
         gguf_meta_string_or(meta, "tokenizer.ggml.model", slice_text("none"), &model, error));
     if (slice_is(model, "none") || slice_is(model, "no_vocab")) return LOCUM_OK; // ids only
-    struct tokenizer_source source;
-    STATUS_TRY(token_gguf_read(meta, &source, error));
-    return tokenizer_open(&source, &out->arena, &out->tokenizer, error);
+    STATUS_TRY(engine_tokenizer_read(meta, &out->tokenizer_arena, &out->tokenizer, error));
+    out->tokenizer_bytes = out->tokenizer_arena.bytes;
+    return LOCUM_OK;
 }
 
 static void fill_segment(struct store_segment *segment, const struct plan_expert_matrix *matrix,
@@ -101,14 +106,14 @@ static locum_status make(const struct locum_file *file, const locum_options *opt
     STATUS_TRY(choose_cpu(options, out, error));
     STATUS_TRY(choose_threads(options, out, error));
     STATUS_TRY(model_build(file->gguf, &out->arena, &out->model, error));
-    STATUS_TRY(open_tokenizer(gguf_file_meta(file->gguf), out, error));
+    STATUS_TRY(open_tokenizer(gguf_file_meta(file->gguf), options, out, error));
     STATUS_TRY(exec_weights_plan(&out->model.plan, &out->arena, &out->weights, error));
     STATUS_TRY(exec_kv_layout_make(&out->model.plan, options->kv_type == LOCUM_KV_F32, &out->arena,
                                    &out->kv, error));
     STATUS_TRY(list_experts(out, error));
     // Counted here: what an engine adds to the arena must not make its plan another one than
     // locum_file_plan gave.
-    out->table_bytes = out->arena.bytes;
+    out->table_bytes = out->arena.bytes + out->tokenizer_bytes;
     out->header_bytes = gguf_file_memory(file->gguf) + file->arena.bytes;
     out->shards = gguf_file_shard_count(file->gguf);
     return LOCUM_OK;
@@ -118,6 +123,7 @@ locum_status engine_layout_make(const struct locum_file *file, const locum_optio
                                 struct engine_layout *out, locum_error *error) {
     *out = (struct engine_layout){0};
     arena_init(&out->arena, 0);
+    arena_init(&out->tokenizer_arena, 0);
     locum_status status = make(file, options, out, error);
     if (status != LOCUM_OK) engine_layout_release(out);
     return status;
@@ -125,6 +131,7 @@ locum_status engine_layout_make(const struct locum_file *file, const locum_optio
 
 void engine_layout_release(struct engine_layout *layout) {
     exec_weights_release(&layout->weights);
+    arena_release(&layout->tokenizer_arena);
     arena_release(&layout->arena);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      everything about a model that is known before memory is taken: its plan, tokenizer, where its
-//            weights and experts lie, and what each part would cost.
+// Owns:      everything about a model that is known before memory is taken: its plan, tokenizer (or a
+//            host's), where its weights and experts lie, and what each part would cost.
 // Called by: engine_memory.c (the memory plan), engine_native.c (loading).
 // Threads:   one.
 // Errors:    those of model, token, store.
@@ -16,16 +16,17 @@
 #include "model/model.h"
 #include "platform/cpu.h"
 #include "store/store.h"
-#include "token/tokenizer.h"
 
 struct engine_layout {
-    struct arena arena; // holds all of it
+    struct arena arena;           // holds all of it but the tokenizer
+    struct arena tokenizer_arena; // empty when the host shares one
     struct model model;
     struct exec_weights weights; // planned, not loaded
     struct exec_kv_layout kv;
     struct store_layer *layers;        // [model.plan.layers]
     const struct tokenizer *tokenizer; // NULL: the file has no vocabulary (ids only)
-    uint64_t table_bytes;              // of the arena when it was complete
+    uint64_t tokenizer_bytes;          // shared or not: the ceiling is one for all
+    uint64_t table_bytes;              // of the arena when it was complete, and the tokenizer's
     uint64_t header_bytes;             // of the file's directory, held while loading
     uint32_t shards;
     uint32_t threads, cpus;

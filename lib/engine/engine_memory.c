@@ -64,16 +64,12 @@ static uint64_t kv_of(const struct engine_layout *layout, uint32_t context) {
 }
 
 // ---- budget -------------------------------------------------------------------------------------------
-static locum_status available(uint64_t *out, locum_error *error) {
-    struct memory_system memory;
-    STATUS_TRY(memory_system_read("", &memory, error));
-    uint64_t bytes =
-        memory.available < memory.limit_available ? memory.available : memory.limit_available;
+uint64_t engine_memory_auto(uint64_t available, uint64_t limit_available) {
+    uint64_t bytes = available < limit_available ? available : limit_available;
     uint64_t headroom = bytes / 10 > HEADROOM_MIN ? bytes / 10 : HEADROOM_MIN;
     if (headroom > bytes / 2) headroom = bytes / 2; // a small container: half of it
     headroom += PROCESS_BYTES;
-    *out = bytes > headroom ? bytes - headroom : 0;
-    return LOCUM_OK;
+    return bytes > headroom ? bytes - headroom : 0;
 }
 
 static locum_status choose_budget(const locum_options *options, uint64_t all,
@@ -81,20 +77,29 @@ static locum_status choose_budget(const locum_options *options, uint64_t all,
     out->budget = options->memory;
     if (options->memory == LOCUM_MEMORY_ALL) out->budget = all;
     if (options->memory != LOCUM_MEMORY_AUTO) return LOCUM_OK;
-    STATUS_TRY(available(&out->budget, error));
+    struct memory_system memory; // read anew for each plan
+    STATUS_TRY(memory_system_read("", &memory, error));
+    out->budget = engine_memory_auto(memory.available, memory.limit_available);
     if (out->budget > all) out->budget = all;
     return LOCUM_OK;
 }
 
+// A step never has more tokens than the context: room for more would be taken from the experts.
+static uint32_t chunk_within(uint32_t context, uint32_t chunk) {
+    return chunk < context ? chunk : context;
+}
+
 // Up to what the model was trained for, or to what was asked for if that is more; 0: none fits.
 static uint32_t largest_context(const struct engine_layout *layout, const locum_memory_plan *plan,
-                                uint64_t scratch) {
-    uint64_t rest = plan->dense + scratch + plan->slots_floor;
+                                uint32_t chunk) {
+    uint64_t rest = plan->dense + plan->slots_floor;
     uint32_t trained = layout->model.params.context, fits = 0;
     uint32_t high = plan->context > trained ? plan->context : trained;
     while (fits < high) {
         uint32_t middle = high - (high - fits) / 2; // above fits
-        if (rest + kv_of(layout, middle) + engine_layout_fixed(layout, middle) <= plan->budget) {
+        uint64_t scratch = scratch_of(layout, chunk_within(middle, chunk));
+        uint64_t more = scratch + kv_of(layout, middle) + engine_layout_fixed(layout, middle);
+        if (rest + more <= plan->budget) {
             fits = middle;
         } else {
             high = middle - 1;
@@ -152,7 +157,7 @@ static locum_status check_chunk(const locum_options *options, locum_error *error
 static void choose_chunk(const struct engine_layout *layout, uint64_t left,
                          locum_memory_plan *out) {
     for (size_t i = 0; i < sizeof chunks / sizeof *chunks; i++) {
-        out->chunk = chunks[i];
+        out->chunk = chunk_within(out->context, chunks[i]);
         uint64_t scratch = scratch_of(layout, out->chunk);
         if (scratch + out->experts_total <= left) return;
         if (scratch <= left / 8 && scratch + out->slots_floor <= left) return;
@@ -160,9 +165,9 @@ static void choose_chunk(const struct engine_layout *layout, uint64_t left,
 }
 
 // The least of everything; floor is its sum.
-static void set_floor(const struct engine_layout *layout, const locum_options *options,
+static void set_floor(const struct engine_layout *layout, uint32_t chunk,
                       const struct slot_range *slots, locum_memory_plan *out) {
-    out->chunk = options->chunk ? options->chunk : CHUNK_MIN;
+    out->chunk = chunk_within(out->context, chunk);
     out->kv = kv_of(layout, out->context);
     out->fixed = engine_layout_fixed(layout, out->context);
     out->scratch = scratch_of(layout, out->chunk);
@@ -179,14 +184,16 @@ locum_status engine_memory_plan(const struct engine_layout *layout, const char *
     STATUS_TRY(check_chunk(options, error));
     struct slot_range slots;
     STATUS_TRY(slots_of(layout, &slots, error));
-    set_floor(layout, options, &slots, out);
+    uint32_t chunk_min = options->chunk ? options->chunk : CHUNK_MIN;
+    uint32_t chunk_max = options->chunk ? options->chunk : chunks[0];
+    set_floor(layout, chunk_min, &slots, out);
     uint64_t given = out->dense + out->kv + out->fixed;
-    uint64_t most = scratch_of(layout, options->chunk ? options->chunk : chunks[0]);
+    uint64_t most = scratch_of(layout, chunk_within(out->context, chunk_max));
     // Rule of thumb until use has been measured: slots for half of the experts answer most requests.
     uint64_t half = slots.full / 2 > slots.floor ? slots.full / 2 : slots.floor;
     out->recommended = given + most + half;
     STATUS_TRY(choose_budget(options, given + most + slots.full, out, error));
-    out->context_max = largest_context(layout, out, out->scratch);
+    out->context_max = largest_context(layout, out, chunk_min);
     if (out->budget < out->floor) return refuse(name, out, error);
     uint64_t left = out->budget - given;
     if (!options->chunk) choose_chunk(layout, left, out);

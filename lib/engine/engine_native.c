@@ -164,7 +164,7 @@ static locum_status summarise(struct engine_native *n, locum_error *error) {
     n->summary = arena_format(
         arena, "%s: budget %s (weights %s, KV of %u tokens %s%s); %u thread%s, %s, %s I/O",
         p->streaming ? "streaming"
-        : n->store   ? "all experts in memory"
+        : n->store   ? "all experts fit in memory, loaded when first called"
                      : "dense model",
         engine_size_text(p->budget, budget), engine_size_text(p->dense, dense), p->context,
         engine_size_text(p->kv, kv), slots_text ? slots_text : "", p->threads,
@@ -219,8 +219,10 @@ static void notices(struct engine_native *n) {
         log_write(&n->log, LOCUM_LOG_INFO, "%llu tensors of the file are not used",
                   (unsigned long long)n->layout.model.unknown_tensors);
     }
-    const char *notice = n->layout.tokenizer ? tokenizer_notice(n->layout.tokenizer) : NULL;
-    if (notice) log_write(&n->log, LOCUM_LOG_WARN, "%s", notice);
+    // A host's tokenizer said it when it was opened.
+    if (n->layout.tokenizer && !n->options.tokenizer) {
+        engine_tokenizer_notice(n->layout.tokenizer, &n->log);
+    }
 }
 
 static locum_status open_all(struct engine_native *n, const struct locum_file *file,
@@ -230,7 +232,9 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
     STATUS_TRY(engine_memory_plan(&n->layout, file->info.path, &n->options, &n->plan,
                                   &n->logit_rows, error));
-    n->tokenizer.tokenizer = n->layout.tokenizer;
+    n->tokenizer = (struct locum_tokenizer){.tokenizer = n->layout.tokenizer,
+                                            .bytes = n->layout.tokenizer_bytes,
+                                            .log = n->log};
     notices(n);
     kernels_init(&n->kernels, n->layout.tier, &n->layout.cpu);
     STATUS_TRY(open_files(n, file->gguf, error));

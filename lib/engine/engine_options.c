@@ -31,6 +31,18 @@ locum_status engine_options_read(void *ours, uint32_t bytes, const void *theirs,
     return LOCUM_OK;
 }
 
+locum_status engine_options_of(const locum_options *given, locum_options *out,
+                               locum_error *error) {
+    locum_options_init(out);
+    if (given) STATUS_TRY(engine_options_read(out, sizeof *out, given, "locum_options", error));
+    if (out->io > LOCUM_IO_BUFFERED)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: io is %d", out->io);
+    if (out->kv_type > LOCUM_KV_F32) {
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: kv_type is %d", out->kv_type);
+    }
+    return LOCUM_OK;
+}
+
 const char *engine_source_name(enum engine_source source) {
     static const char *const names[] = {"default", "file", "given"};
     return names[source];

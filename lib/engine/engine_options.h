@@ -18,6 +18,9 @@
 locum_status engine_options_read(void *ours, uint32_t bytes, const void *theirs, const char *name,
                                  locum_error *error);
 
+// The same of locum_options, NULL giving the defaults; values that no version has are refused.
+locum_status engine_options_of(const locum_options *given, locum_options *out, locum_error *error);
+
 enum engine_source { ENGINE_FROM_DEFAULT, ENGINE_FROM_FILE, ENGINE_FROM_CALLER };
 const char *engine_source_name(enum engine_source source); // "default", "file", "given"
 

@@ -69,7 +69,7 @@ def test_stats_have_their_keys():
 def test_lines_on_standard_error():
     err = stats(MOE, "-p", "The birds", "-n", 5, "--memory", "11M", "-c", 256)["err"].splitlines()
     equal(len(err), 2, "lines")
-    for word in ("budget 11.0 MiB", "slots", "I/O", "thread", "memory"):
+    for word in ("budget 11.0 MiB", "slots", "I/O", "thread", "memory", "when first called"):
         check(word in err[0], f"'{word}' is not in the first line: {err[0]}")
     for word in ("prompt token", "answer token", "/s", "hit rate", "read", "peak memory", "seed",
                  "prompt used raw"):
@@ -79,7 +79,7 @@ def test_lines_on_standard_error():
 def test_less_memory_streams_and_says_so():
     floor = inspect(MOE)["plan"]["floor"]
     check("streaming" in stats(MOE, "-p", "a", "-n", 2, "--memory", floor)["err"], "streaming")
-    check("all experts in memory" in stats(MOE, "-p", "a", "-n", 2)["err"], "all in memory")
+    check("all experts fit in memory" in stats(MOE, "-p", "a", "-n", 2)["err"], "all in memory")
 
 
 def test_a_drawn_seed_is_printed_and_repeats():
@@ -103,14 +103,46 @@ def test_hit_rate_rises_with_memory():
     equal(rates[2], 1.0, "hit rate of the answer with all experts in memory")
 
 
+def reading(*arguments):
+    """(seconds until the first token, what the terminal shows)"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stats.json")
+        code, shown = on_terminal("run", *arguments, "--stats", path)
+        equal(code, 0, "exit status")
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["first_token_s"], shown
+
+
 def test_progress_on_a_terminal_only():
-    long = ["run", MOE, "-p", PROSE, "-n", "2", "--chunk", "32"]
-    code, shown = on_terminal(*long)
-    equal(code, 0, "exit status")
+    times = 1
+    while True:  # a prompt that takes a while on this machine, all of it one step
+        long = [MOE, "-p", " ".join([PROSE] * times), "-n", 1, "--chunk", 4096, *SLOW]
+        seconds, shown = reading(*long)
+        if seconds > 1:
+            break
+        times += 1
+        check(times < 10, "no prompt takes a second")
     check(b"reading the prompt" in shown and b"\r\033[K" in shown, f"no progress: {shown!r:.300}")
     check(shown.count(b"\n") <= 8, f"progress takes more than its line: {shown!r:.500}")
-    check("reading" not in locum(*long).expect(0).err, "progress in a file")
-    equal(on_terminal(*long, "--quiet"), (0, b""), "--quiet on a terminal")
+    check("reading" not in locum("run", *long).expect(0).err, "progress in a file")
+    equal(on_terminal("run", *long, "--quiet"), (0, b""), "--quiet on a terminal")
+
+
+def test_no_flash_of_progress():
+    seconds, shown = reading(MOE, "-p", "The birds", "-n", 1)
+    check(b"reading" not in shown or seconds > 0.4, f"after {seconds} s: {shown!r:.300}")
+
+
+def test_the_last_line_of_an_answer():
+    arguments = ["run", MOE, "-p", "The birds", "-n", 9, "--temp", 0, "--ignore-eos", "--quiet"]
+    answer = locum(*arguments).expect(0).out
+    check(answer and answer[-1:] != b"\n", f"an answer that ends its line proves nothing: {answer}")
+    # Terminals get a carriage return before each newline.
+    equal(on_terminal(*arguments, answer=True), (0, answer.replace(b"\n", b"\r\n") + b"\r\n"),
+          "the answer on a terminal")
+    equal(on_terminal("run", MOE, "-p", "a", "-n", 0, "--quiet", answer=True), (0, b""), "no answer")
+    shown = on_terminal(*arguments[:-1], answer=True)[1]
+    check(answer.replace(b"\n", b"\r\n") + b"\r\n\r\n" in shown, f"no line between: {shown!r:.500}")
 
 
 def test_somebody_sits_there_and_gave_no_prompt():
@@ -177,10 +209,38 @@ def test_end_of_input():
 
 
 def test_a_prompt_that_does_not_fit():
-    locum("run", MOE, "-p", PROSE, "-c", 64).expect(2, "64", "tokens")
+    locum("run", MOE, "-p", PROSE, "-c", 64).expect(2, "the context holds 64", "-c gives more")
+    locum("bench", MOE, "--prompt-tokens", 65, "-c", 64).expect(2, "65 tokens", "holds 64")
     full = stats(MOE, "-p", "The birds", "-c", 64, "--ignore-eos")
     check("the context is full" in full["err"], f"nothing said: {full['err']}")
     equal(full["prompt_tokens"] + full["generated_tokens"], 65, "tokens until the context is full")
+
+
+def test_what_is_wrong_with_a_prompt_is_told_before_loading():
+    with tempfile.TemporaryDirectory() as folder:
+        none, closed = os.path.join(folder, "none.txt"), os.path.join(folder, "closed.txt")
+        with open(closed, "w", encoding="ascii"):
+            pass
+        os.chmod(closed, 0)
+        cases = [(["-f", none], 3), (["-f", folder], 3), (["-f", os.devnull], 2), (["-p", ""], 2),
+                 (["-p", PROSE, "-c", 8], 2)]
+        if not os.access(closed, os.R_OK):  # root reads everything
+            cases.append((["-f", closed], 3))
+        for arguments, code in cases:
+            result = locum("run", MOE, *arguments).expect(code)
+            equal((result.out, result.err.count("I/O")), (b"", 0), f"loading with {arguments}")
+
+
+def test_a_large_chunk_takes_no_memory():
+    def sizes(*arguments):
+        told = stats(MOE, "-p", "The birds", "-n", 2, "--temp", 0, *arguments)
+        return told["prompt_tokens"], told["memory"]["scratch"], told["logits_hash"]
+    count, scratch, answer = sizes("--chunk", 4096)
+    check(count < 64, f"{count} tokens")
+    equal(sizes("--chunk", count), (count, scratch, answer), "a chunk of the prompt's length")
+    plans = [inspect(MOE, "-c", 64, "--chunk", chunk)["plan"] for chunk in (64, 4096)]
+    for part in ("chunk", "scratch", "floor", "recommended", "slots"):
+        equal(plans[1][part], plans[0][part], f"{part} with a chunk larger than the context")
 
 
 # --- Files ---------------------------------------------------------------------------------------

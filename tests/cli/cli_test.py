@@ -67,15 +67,15 @@ class Result:
         return self
 
 
+def _text(argument):
+    return argument if isinstance(argument, (str, bytes)) else str(argument)
+
+
 def start(*arguments, **options):
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     return subprocess.Popen([LOCUM, *map(os.fsencode, map(_text, arguments))], **options)
-
-
-def _text(argument):
-    return argument if isinstance(argument, (str, bytes)) else str(argument)
 
 
 def locum(*arguments, given=None, meanwhile=None, **options):
@@ -107,13 +107,16 @@ def wait(child, meanwhile=None):
         raise Failure(f"no end after {TIMEOUT} s: {child.args!r:.300}") from late
 
 
-def on_terminal(*arguments):
-    """(exit status, what the terminal shows) with standard input and error on a terminal."""
+def on_terminal(*arguments, answer=False):
+    """(exit status, what the terminal shows) with standard input and error on a terminal.
+
+    answer: standard output as well.
+    """
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
-    child = subprocess.Popen([LOCUM, *arguments], stdin=theirs,
-                             stdout=subprocess.DEVNULL, stderr=theirs, env=environment)
+    child = subprocess.Popen([LOCUM, *map(_text, arguments)], stdin=theirs, stderr=theirs,
+                             stdout=theirs if answer else subprocess.DEVNULL, env=environment)
     os.close(theirs)
     shown = b""
     while select.select([ours], [], [], 120)[0]:

@@ -350,10 +350,8 @@ def test_ranges_hold_and_are_told():
     for command, name, flag in each_flag("integer", "real"):
         least, most = flag["least"], flag["most"]
         below, above = str(int(float(least)) - 1), str(int(float(most)) + 1)
-        if least == "0" and flag["kind"] == "integer":
-            locum(command, f"{name}={below}").expect(2, name, below)  # no number without a sign
-        else:
-            locum(command, f"{name}={below}").expect(2, name, least, most)
+        for wrong in (below, "-3", "many"):
+            locum(command, f"{name}={wrong}").expect(2, name, wrong, f"{least} to {most}")
         if most == str(2 ** 64 - 1):
             above = str(2 ** 64)
         locum(command, f"{name}={above}").expect(2, name, least, most)
@@ -395,6 +393,7 @@ def test_flags_that_are_wrong():
             (["run", MOE, "--" + "x" * 1000], ["unknown flag"]),
             (["inspect", MOE, "--temp", "1"], ["--temp", "locum run"]),
             (["run", MOE, "-n", "1", "-n", "2"], ["-n", "twice"]),
+            (["run", MOE, "-p", "a", "-n", "-3"], ["-n '-3'", "0 to 4294967294"]),
             (["run", MOE, "-p", "a", "-f", "b"], ["--prompt and --file exclude"]),
             (["run", MOE, "-p", "a", "-"], ["-p"]),
             (["run", MOE, "text"], ["-p"]),

@@ -73,9 +73,9 @@ static void missing_arguments(void **state) {
     assert_int_equal(locum_model_open(file, &options, &model, NULL), LOCUM_E_BUDGET);
     assert_null(model);
     assert_int_equal(locum_session_open(NULL, &session, &error), LOCUM_E_ARGUMENT);
-    assert_int_equal(locum_tokenizer_open(NULL, &tokenizer, &error), LOCUM_E_ARGUMENT);
-    assert_int_equal(locum_tokenizer_open(file, NULL, &error), LOCUM_E_ARGUMENT);
-    assert_int_equal(locum_tokenizer_open(file, &tokenizer, NULL), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(NULL, NULL, &tokenizer, &error), LOCUM_E_ARGUMENT);
+    assert_int_equal(locum_tokenizer_open(file, NULL, NULL, &error), LOCUM_E_ARGUMENT);
+    assert_int_equal(locum_tokenizer_open(file, NULL, &tokenizer, NULL), LOCUM_OK);
     assert_int_equal(locum_tokenize(NULL, "a", 1, 0, NULL, 0, &count, &error), LOCUM_E_ARGUMENT);
     assert_int_equal(locum_tokenize(tokenizer, NULL, 1, 0, NULL, 0, &count, &error),
                      LOCUM_E_ARGUMENT);
@@ -339,7 +339,7 @@ static void summary_is_one_line(void **state) {
     house_close(&house);
     options.memory = LOCUM_MEMORY_ALL;
     house_open(&house, path, &options);
-    assert_non_null(strstr(locum_model_summary(house.model), "all experts in memory"));
+    assert_non_null(strstr(locum_model_summary(house.model), "all experts fit in memory, loaded when first called"));
 }
 
 // ---- the log ------------------------------------------------------------------------------------
@@ -379,6 +379,86 @@ static void what_is_unusual_is_told(void **state) {
     assert_int_equal(told.highest, LOCUM_LOG_WARN);
 }
 
+// A vocabulary of letters alone cannot say digits: one line says how many places were replaced.
+static struct toy_model *letters_only(void) {
+    struct toy_spec spec = toy_spec_of("llama");
+    spec.tokens = TOY_SPM;
+    struct toy_model *toy = toy_create(&spec);
+    static int32_t kinds[320];
+    for (int i = 0; i < 320; i++)
+        kinds[i] = i == 0 ? 2 : i < 3 ? 3 : i < 259 ? 5 : 1; // the tokens of bytes are unused
+    toy_set_array(toy, "tokenizer.ggml.token_type", GGUF_I32, kinds, 320);
+    return toy;
+}
+
+static void replaced_text_is_told(void **state) {
+    (void)state;
+    struct told told = {.text = ""};
+    options.log = listen;
+    options.user = &told;
+    locum_file *file;
+    locum_tokenizer *tokenizer;
+    locum_token ids[16];
+    size_t count;
+    const char text[] = "a7b8";
+    assert_int_equal(locum_file_open(talk_save_toy(letters_only()), &file, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(file, &options, &tokenizer, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenize(tokenizer, "ab", 2, 0, ids, 16, &count, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenize(tokenizer, text, 4, 0, NULL, 0, &count, &error), LOCUM_OK);
+    assert_string_equal(told.text, ""); // only asked how many
+    assert_int_equal(locum_tokenize(tokenizer, text, 4, 0, ids, 16, &count, &error), LOCUM_OK);
+    assert_non_null(strstr(told.text, "cannot say 2 places"));
+    assert_non_null(strstr(told.text, "unknown token"));
+    assert_ptr_equal(strchr(told.text, '\n'), told.text + strlen(told.text) - 1);
+    assert_int_equal(told.highest, LOCUM_LOG_WARN);
+    // The tokenizer of a model says the same.
+    told = (struct told){.text = ""};
+    assert_int_equal(locum_model_open(file, &options, &house.model, &error), LOCUM_OK);
+    told.text[0] = 0;
+    assert_int_equal(locum_tokenize(locum_model_tokenizer(house.model), "a7", 2, 0, ids, 16, &count,
+                                    &error),
+                     LOCUM_OK);
+    assert_non_null(strstr(told.text, "cannot say 1 place of"));
+    locum_tokenizer_close(tokenizer);
+    locum_file_close(file);
+}
+
+// ---- a tokenizer that the host shares -----------------------------------------------------------
+static void shared_tokenizer(void **state) {
+    (void)state;
+    locum_file *file;
+    locum_tokenizer *tokenizer;
+    locum_memory_plan own, shared;
+    static struct talk other;
+    assert_int_equal(locum_file_open(path, &file, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(file, NULL, &tokenizer, &error), LOCUM_OK);
+    assert_int_equal(locum_file_plan(file, &options, &own, &error), LOCUM_OK);
+    house_open(&house, path, &options);
+    locum_session *session = house_session(&house);
+    talk_must(&talk, session);
+    locum_session_close(session);
+    house_close(&house);
+    options.tokenizer = tokenizer;
+    assert_int_equal(locum_file_plan(file, &options, &shared, &error), LOCUM_OK);
+    assert_int_equal(shared.floor, own.floor); // whoever holds it: the ceiling is one
+    assert_int_equal(shared.fixed, own.fixed);
+    options.memory = shared.floor;
+    house_open(&house, path, &options);
+    session = house_session(&house);
+    talk_init(&other, prompt, 64);
+    other.request.predict = 3;
+    talk_must(&other, session);
+    talk_same(&talk, &other, "with a shared tokenizer");
+    assert_true(other.text_size > 0);
+    locum_session_close(session);
+    const locum_tokenizer *theirs = locum_model_tokenizer(house.model);
+    assert_int_equal(locum_tokenizer_size(theirs), locum_tokenizer_size(tokenizer));
+    house_close(&house); // leaves it to its owner
+    assert_int_equal(locum_tokenizer_size(tokenizer), 320);
+    locum_tokenizer_close(tokenizer);
+    locum_file_close(file);
+}
+
 static void version(void **state) {
     (void)state;
     unsigned major, minor, patch;
@@ -399,6 +479,8 @@ int main(void) {
         TEST(sampling_of_the_file),
         TEST(summary_is_one_line),
         TEST(what_is_unusual_is_told),
+        TEST(replaced_text_is_told),
+        TEST(shared_tokenizer),
         TEST(version),
     };
     return cmocka_run_group_tests(tests, make_model, scratch_remove);

@@ -180,7 +180,7 @@ static void vocabulary_alone(void **state) {
     assert_int_equal(info.parameters_total, 0);
     assert_null(info.quantisation);
     locum_tokenizer *tokenizer;
-    assert_int_equal(locum_tokenizer_open(file, &tokenizer, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(file, NULL, &tokenizer, &error), LOCUM_OK);
     assert_int_equal(locum_tokenizer_size(tokenizer), 320);
     locum_tokenizer_close(tokenizer);
 }
@@ -260,7 +260,7 @@ static void tokenizer_counts_and_cuts(void **state) {
     struct toy_spec s = toy_spec_of("qwen3moe");
     open_spec(&s);
     locum_tokenizer *tokenizer;
-    assert_int_equal(locum_tokenizer_open(file, &tokenizer, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(file, NULL, &tokenizer, &error), LOCUM_OK);
     tear_down(NULL); // the tokenizer does not need the file
     locum_token ids[16] = {0};
     size_t count = 99, again = 99;
@@ -294,7 +294,7 @@ static void file_without_a_tokenizer(void **state) {
     s.tokens = TOY_NO_VOCABULARY;
     open_spec(&s);
     locum_tokenizer *tokenizer;
-    assert_int_equal(locum_tokenizer_open(file, &tokenizer, &error), LOCUM_E_UNSUPPORTED);
+    assert_int_equal(locum_tokenizer_open(file, NULL, &tokenizer, &error), LOCUM_E_UNSUPPORTED);
     assert_null(tokenizer);
     assert_non_null(strstr(error.text, "tokenizer.ggml.model"));
 }

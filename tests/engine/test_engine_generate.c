@@ -148,6 +148,7 @@ static void answer_does_not_depend_on_settings(void **state) {
     } cases[] = {
         {"2 threads", {.threads = 2, .memory = LOCUM_MEMORY_ALL}},
         {"7 threads, auto", {.threads = 7, .memory = LOCUM_MEMORY_AUTO}},
+        {"16 threads", {.threads = 16, .memory = LOCUM_MEMORY_ALL}},
         {"floor", {.threads = 1, .memory = floor}},
         {"a little more, 2 threads", {.threads = 2, .memory = floor + 300000}},
         {"chunk 1", {.threads = 1, .chunk = 1, .memory = floor * 2}},
@@ -234,25 +235,28 @@ static void prefix_is_reused(void **state) {
     locum_session_close(session);
 }
 
-// Two conversations taking turns, token by token, in a pool at its floor: each has its own answer.
+// Conversations taking turns, token by token, in a pool at its floor: each has the answer that it has
+// without its neighbours.
 static void sessions_do_not_meet(void **state) {
     (void)state;
-    enum { TURNS = 30 };
-    static locum_token texts[2][PROMPT + TURNS];
-    static struct talk alone[2];
+    enum { TURNS = 30, TALKERS = 4, STEP = 20 };
+    static locum_token texts[TALKERS][PROMPT + TURNS];
+    static struct talk alone[TALKERS];
     options.memory = house_floor(moe_path, &options);
     house_open(&house, moe_path, &options);
-    for (uint32_t s = 0; s < 2; s++) {
+    for (uint32_t s = 0; s < TALKERS; s++) {
         talk_text(7 + s, WORDS, texts[s], PROMPT);
-        talk_init(&alone[s], texts[s], PROMPT - 30 * s);
+        talk_init(&alone[s], texts[s], PROMPT - STEP * s);
         alone[s].request.predict = TURNS;
         sampled(&alone[s], 5);
         run_alone(&alone[s]);
     }
-    locum_session *sessions[2] = {house_session(&house), house_session(&house)};
+    locum_session *sessions[TALKERS];
+    for (uint32_t s = 0; s < TALKERS; s++)
+        sessions[s] = house_session(&house);
     for (uint32_t turn = 0; turn < TURNS; turn++) {
-        for (uint32_t s = 0; s < 2; s++) {
-            size_t count = PROMPT - 30 * s + turn;
+        for (uint32_t s = 0; s < TALKERS; s++) {
+            size_t count = PROMPT - STEP * s + turn;
             talk_init(&talk, texts[s], count);
             talk.request.predict = 1;
             sampled(&talk, 5);
@@ -263,8 +267,8 @@ static void sessions_do_not_meet(void **state) {
             texts[s][count] = talk.ids[0];
         }
     }
-    locum_session_close(sessions[1]);
-    locum_session_close(sessions[0]);
+    for (uint32_t s = 0; s < TALKERS; s++)
+        locum_session_close(sessions[s]);
 }
 
 // The cache is shared by the sessions of a model; who finds it used up is told, and can go on later.

@@ -228,6 +228,41 @@ static void auto_takes_what_is_needed(void **state) {
     assert_false(plan.streaming);
 }
 
+// A tenth stays free, at least 512 MiB but no more than half; 32 MiB more are code and libraries.
+static void auto_leaves_headroom(void **state) {
+    (void)state;
+    const uint64_t mib = 1 << 20, gib = 1 << 30;
+    static const uint64_t no_limit = UINT64_MAX;
+    const struct {
+        uint64_t available, limit, budget;
+    } cases[] = {
+        {100 * gib, no_limit, 90 * gib - 32 * mib}, // a large machine
+        {no_limit, 100 * gib, 90 * gib - 32 * mib}, // a container's limit counts the same
+        {100 * gib, 40 * gib, 36 * gib - 32 * mib}, // the smaller one is taken
+        {40 * gib, 100 * gib, 36 * gib - 32 * mib},
+        {5 * gib, no_limit, 5 * gib - 544 * mib},          // where a tenth is 512 MiB
+        {2 * gib, no_limit, 2 * gib - 544 * mib},          // a tenth would be too little
+        {1 * gib, no_limit, 480 * mib},                    // half of it
+        {600 * mib, 300 * mib, 118 * mib},                 // half of a small container
+        {64 * mib, no_limit, 0},                           // the process takes what there is
+        {10 * mib, no_limit, 0},
+        {0, no_limit, 0},
+        {16 * gib, 0, 0}, // a container that is full
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t budget = engine_memory_auto(cases[i].available, cases[i].limit);
+        if (budget != cases[i].budget)
+            fail_msg("case %zu: %llu", i, (unsigned long long)budget);
+    }
+    // More memory never gives a smaller budget, and something is always left.
+    uint64_t before = 0;
+    for (uint64_t bytes = 0; bytes < 8 * gib; bytes += 13 * mib) {
+        uint64_t budget = engine_memory_auto(bytes, no_limit);
+        assert_true(budget >= before && budget <= bytes - bytes / 10);
+        before = budget;
+    }
+}
+
 // ---- chunk --------------------------------------------------------------------------------------
 static void chunk_follows_the_budget(void **state) {
     (void)state;
@@ -253,6 +288,34 @@ static void chunk_follows_the_budget(void **state) {
     options.chunk = LIMIT_CHUNK + 1;
     assert_int_equal(house_plan(path, &options, &plan, &error), LOCUM_E_ARGUMENT);
     says("chunk is 4097");
+}
+
+// A step is no larger than the context, so neither is what it is given room for.
+static void chunk_is_no_larger_than_the_context(void **state) {
+    (void)state;
+    const char *path = moe();
+    for (uint32_t context = 5; context < 500; context += 99) {
+        options.context = context;
+        options.chunk = context;
+        plan_must(path);
+        uint64_t scratch = plan.scratch, floor = plan.floor, recommended = plan.recommended;
+        options.chunk = LIMIT_CHUNK;
+        plan_must(path);
+        assert_int_equal(plan.chunk, context);
+        assert_int_equal(plan.scratch, scratch);
+        assert_int_equal(plan.floor, floor);
+        assert_int_equal(plan.recommended, recommended);
+        options.chunk = 0; // nor is one that the plan chooses
+        plan_must(path);
+        assert_true(plan.chunk <= context && plan.scratch <= scratch);
+    }
+    // The largest context that fits counts the steps that it would have.
+    options.context = 1000;
+    options.chunk = LIMIT_CHUNK;
+    options.memory = house_floor(path, &options);
+    options.context = 50;
+    plan_must(path);
+    assert_int_equal(plan.context_max, 1000);
 }
 
 static void dense_models_have_no_slots(void **state) {
@@ -320,7 +383,7 @@ static void fixed_counts_the_vocabulary(void **state) {
         assert_int_equal(engine_layout_make(file, &options, &layout, &error), LOCUM_OK);
         plan_must(path);
         fixed[i] = plan.fixed;
-        tables[i] = layout.arena.bytes;
+        tables[i] = layout.arena.bytes + layout.tokenizer_arena.bytes;
         directory[i] = gguf_file_memory(file->gguf) + file->arena.bytes;
         engine_layout_release(&layout);
         locum_file_close(file);
@@ -388,6 +451,7 @@ static void largest_vocabulary_and_experts(void **state) {
     spec.used = LIMIT_EXPERTS_USED;
     spec.expert_ff = 1 << 16;
     spec.type = DTYPE_Q8_0;
+    spec.context = LIMIT_CHUNK; // a chunk is no larger
     const char *path = save_bare(&spec);
     options.chunk = LIMIT_CHUNK;
     plan_must(path);
@@ -409,7 +473,9 @@ int main(void) {
         TEST(largest_context_is_the_largest),
         TEST(default_context),
         TEST(auto_takes_what_is_needed),
+        TEST(auto_leaves_headroom),
         TEST(chunk_follows_the_budget),
+        TEST(chunk_is_no_larger_than_the_context),
         TEST(dense_models_have_no_slots),
         TEST(model_of_one_expert),
         TEST(parts_are_those_of_the_layers),
