@@ -4,7 +4,7 @@
 // Called by: every folder; parsers take slices.
 // Threads:   pure.
 // Errors:    none.
-// Not here:  growing (buffer.h), UTF-8 (lib/token/utf8.h).
+// Not here:  growing (buffer.h), UTF-8 (utf8.h).
 #ifndef BASE_SLICE_H
 #define BASE_SLICE_H
 

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/half.h"
 #include "base/status.h"
+#include "base/utf8.h"
 #include "gguf/gguf_bytes.h"
 #include "gguf/gguf_text.h"
 
@@ -160,13 +161,13 @@ static void STATUS_PRINTF(2, 3) text_format(struct value_text *text, const char 
 // Character by character, so that a cut never leaves half of one.
 static void text_escape(struct value_text *text, struct slice bytes) {
     while (bytes.size > 0 && !text->cut) {
-        size_t size = gguf_text_character(bytes);
+        size_t size = utf8_printable(bytes);
         unsigned char first = (unsigned char)bytes.data[0];
         if (first == '\n') {
             text_append(text, "\\n", 2);
         } else if (first == '\t') {
             text_append(text, "\\t", 2);
-        } else if (size == 0 || first < 0x20 || first == 0x7f) {
+        } else if (size == 0) {
             text_format(text, "\\x%02x", first);
         } else {
             text_append(text, bytes.data, size);

@@ -6,8 +6,8 @@
 #include "token/bpe.h"
 
 #include "base/check.h"
+#include "base/utf8.h"
 #include "token/token_hash.h"
-#include "token/utf8.h"
 
 static int32_t symbol_of(const struct bpe *bpe, struct slice bytes) {
     int32_t id = vocabulary_find(bpe->vocabulary, bytes);

@@ -11,8 +11,8 @@
 #ifndef DETOKENIZER_H
 #define DETOKENIZER_H
 
+#include "base/utf8.h"
 #include "token/tokenizer.h"
-#include "token/utf8.h"
 
 enum {
     DETOKENIZER_START =

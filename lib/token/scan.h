@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/slice.h"
+#include "base/utf8.h"
 #include "token/unicode.h"
-#include "token/utf8.h"
 
 // A rule sees the piece that the pass before it made as if it were a whole text.
 struct scan {

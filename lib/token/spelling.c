@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "token/utf8.h"
+#include "base/utf8.h"
 
 // The alphabet of byte-level BPE (GPT-2): a byte that prints in Latin-1 is written as that
 // character, the other 68 in ascending order as U+0100 and up.

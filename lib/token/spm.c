@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "token/spm.h"
 
-#include "token/utf8.h"
+#include "base/utf8.h"
 
 // Higher scores first, so the order of the numbers turned round: with the sign bit flipped, and
 // negative numbers complemented, the bits of a float sort like the float.

@@ -4,7 +4,7 @@
 // Called by: pretokenize.
 // Threads:   constant data.
 // Errors:    none: numbers past U+10FFFF are unassigned.
-// Not here:  decoding (utf8.h), case mapping, normalisation: no supported vocabulary asks for them.
+// Not here:  decoding (base/utf8.h), case mapping, normalisation: no supported vocabulary asks for them.
 //
 // The table (unicode_table.c) is made by tools/ucd/unicode_table.py.
 #ifndef TOKEN_UNICODE_H

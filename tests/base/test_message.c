@@ -42,6 +42,7 @@ static void bytes_that_are_no_text_become_question_marks(void **state) {
         const char *in, *out;
     } rows[] = {
         {"a\nb\tc\x1b[31m\x7f", "a?b?c?[31m?"}, // a name must not write to the terminal
+        {"\xc2\x9bJ", "??J"},                   // the same order in one character, U+009B
         {"\x80", "?"},                          // continuation alone
         {"\xc0\xaf", "??"},                     // overlong
         {"\xe0\x80\xaf", "???"},

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "token/utf8.h"
+#include "base/utf8.h"
 
 static size_t write_character(uint32_t code, char *out) {
     if (code < 0x80) {
@@ -82,10 +82,39 @@ static void invalid_bytes_fall_into_maximal_subparts(void **state) {
     }
 }
 
+static void what_people_can_be_shown(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t size;
+    } rows[] = {
+        {"", 0},
+        {"a", 1},
+        {" ", 1},
+        {"~", 1},
+        {"\xc2\xa0", 2},
+        {"\xc3\xbc", 2},
+        {"\xe2\x82\xac", 3},
+        {"\xf0\x9f\x98\x80", 4},
+        {"\n", 0},
+        {"\x1b[31m", 0},
+        {"\x7f", 0},
+        {"\xc2\x80", 0}, // controls of two bytes: the first and the last
+        {"\xc2\x9f", 0},
+        {"\x80", 0},     // a continuation
+        {"\xc3", 0},     // cut
+        {"\xc0\xaf", 0}, // overlong
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(utf8_printable(slice_text(rows[i].text)), rows[i].size);
+    assert_int_equal(utf8_printable(slice_make("\0", 1)), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_character_is_read),
         cmocka_unit_test(invalid_bytes_fall_into_maximal_subparts),
+        cmocka_unit_test(what_people_can_be_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      steps over UTF-8 text that may be invalid.
-// Called by: pretokenize, merge (characters), detokenizer (what is complete).
+// Called by: message, gguf (names in messages), token (characters, what is complete).
 // Threads:   pure.
 // Errors:    none: bytes that form no character are reported as such, never skipped.
-// Not here:  what a character is (unicode.h).
-#ifndef TOKEN_UTF8_H
-#define TOKEN_UTF8_H
+// Not here:  what a character is (token/unicode.h).
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +37,9 @@ struct utf8_step {
 
 // text.size > 0.
 struct utf8_step utf8_next(struct slice text);
+
+// Bytes of the character at the beginning of a text if it is one to show people: well formed and no
+// control character (those of U+0080 to U+009F steer terminals too). 0: it is none, or no text.
+size_t utf8_printable(struct slice text);
 
 #endif

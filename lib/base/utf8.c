@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "token/utf8.h"
+#include "base/utf8.h"
 
 #include "base/check.h"
 
@@ -49,4 +49,11 @@ struct utf8_step utf8_next(struct slice text) {
         code = code << 6 | (bytes[i] & 0x3Fu);
     }
     return (struct utf8_step){UTF8_CHARACTER, lead->size, code};
+}
+
+size_t utf8_printable(struct slice text) {
+    if (text.size == 0) return 0;
+    struct utf8_step step = utf8_next(text);
+    bool control = step.code < 0x20 || (step.code >= 0x7F && step.code < 0xA0);
+    return step.kind == UTF8_CHARACTER && !control ? step.size : 0;
 }
