@@ -30,7 +30,6 @@ enum {
     LIMIT_CONTEXT = 1 << 22,         // tokens of one sequence
     LIMIT_THREADS = 256,             // compute threads
     LIMIT_CHUNK = 4096,              // tokens of one step; scratch grows with it
-    LIMIT_SEQUENCES = 64,            // sequences in one batch
     LIMIT_PATH = 4096,               // as the system has
     LIMIT_FOLDER_ENTRIES = 1 << 20,  // names in one folder that is looked through
     LIMIT_PLAN_OPERATIONS = 65536,   // 512 layers of 128 operations

@@ -16,10 +16,10 @@ static const exec_op_fn operations[PLAN_KIND_COUNT] = {
     [PLAN_EMBED] = exec_op_embed,       [PLAN_NORM] = exec_op_norm,
     [PLAN_MATMUL] = exec_op_matmul,     [PLAN_ROPE] = exec_op_rope,
     [PLAN_KV_WRITE] = exec_op_kv_write, [PLAN_ATTENTION] = exec_op_attention,
-    [PLAN_ADD] = exec_op_add,           [PLAN_SCALE] = exec_op_scale,
-    [PLAN_ACTIVATE] = exec_op_activate, [PLAN_ROUTER] = exec_op_router,
-    [PLAN_EXPERTS] = exec_op_experts,   [PLAN_ROW_GATE] = exec_op_row_gate,
-    [PLAN_GATHER] = exec_op_gather,     [PLAN_SOFTCAP] = exec_op_softcap,
+    [PLAN_ADD] = exec_op_add,           [PLAN_ACTIVATE] = exec_op_activate,
+    [PLAN_ROUTER] = exec_op_router,     [PLAN_EXPERTS] = exec_op_experts,
+    [PLAN_ROW_GATE] = exec_op_row_gate, [PLAN_GATHER] = exec_op_gather,
+    [PLAN_SOFTCAP] = exec_op_softcap,
 };
 
 void exec_fail(struct exec *exec, locum_status status, const char *format, ...) {

@@ -120,16 +120,6 @@ bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
     return true;
 }
 
-bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
-                   const struct exec_op *info) {
-    (void)worker, (void)info;
-    FOR_ROWS(exec, i) {
-        exec->config.kernels->scale(exec_row(exec, op->out, i), exec_row(exec, op->in, i),
-                                    op->u.scale, exec_buffer(exec, op->out)->width);
-    }
-    return true;
-}
-
 bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info) {
     (void)worker, (void)info;

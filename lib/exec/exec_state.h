@@ -125,8 +125,6 @@ bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op 
                        const struct exec_op *info);
 bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
                  const struct exec_op *info);
-bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
-                   const struct exec_op *info);
 bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info);
 bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,

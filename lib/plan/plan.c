@@ -181,7 +181,6 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
         check_op_attention(plan, op);
         break;
     case PLAN_ADD:
-    case PLAN_SCALE:
     case PLAN_GATHER:
     case PLAN_SOFTCAP:
         check_same_width(plan, op);

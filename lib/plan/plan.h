@@ -33,7 +33,6 @@
 //   KV_WRITE   in (keys), in2 (values) -> cache `cache` at the tokens' positions
 //   ATTENTION  out = attention of in (queries) over cache `cache`
 //   ADD        out += in
-//   SCALE      out = in * scale
 //   ACTIVATE   out = act(in) * in2
 //   ROUTER     in = router logits -> the step's routing table (expert ids and weights per token)
 //   EXPERTS    out = sum over the routed experts of weight * down(act(gate(in)) * up(in))
@@ -43,9 +42,8 @@
 #define PLAN_KIND_LIST(X)                                                                         \
     X(EMBED, "embed")                                                                             \
     X(NORM, "norm") X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write")                   \
-        X(ATTENTION, "attention") X(ADD, "add") X(SCALE, "scale") X(ACTIVATE, "activate")         \
-            X(ROUTER, "router") X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather") \
-                X(SOFTCAP, "softcap")
+        X(ATTENTION, "attention") X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router")       \
+            X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SOFTCAP, "softcap")
 enum plan_kind {
 #define PLAN_KIND_ENUM(name, text) PLAN_##name,
     PLAN_KIND_LIST(PLAN_KIND_ENUM)

@@ -203,3 +203,23 @@ bool file_is_direct(const struct platform_file *file) {
 const char *file_buffered_reason(const struct platform_file *file) {
     return file->reason[0] != '\0' ? file->reason : NULL;
 }
+
+locum_status file_read_whole(const char *path, size_t max, struct arena *arena, struct slice *out,
+                             locum_error *error) {
+    struct platform_file *file;
+    *out = slice_make(NULL, 0);
+    STATUS_TRY(file_open(path, false, NULL, &file, error));
+    locum_status status = LOCUM_OK;
+    char *text = NULL;
+    size_t got = 0;
+    if (file->size > max)
+        status = status_fail(error, LOCUM_E_FORMAT, "%s has %" PRIu64 " bytes; the limit is %zu",
+                             path, file->size, max);
+    else if ((text = arena_alloc(arena, (size_t)file->size)) == NULL)
+        status = status_fail(error, LOCUM_E_OUT_OF_MEMORY, "%s: no memory", path);
+    else
+        status = file_read(file, text, (size_t)file->size, 0, &got, error);
+    file_close(file);
+    *out = slice_make(text, got);
+    return status;
+}

@@ -13,6 +13,7 @@
 #define PLATFORM_FILE_H
 
 #include "base/arena.h"
+#include "base/slice.h"
 #include "base/status.h"
 
 #include <stdbool.h>
@@ -71,6 +72,10 @@ const char *file_buffered_reason(const struct platform_file *file);
 locum_status file_read(const struct platform_file *file, void *buffer, size_t bytes,
                        uint64_t offset, size_t *got, locum_error *error);
 
+// A whole small file into memory of the arena. More than `max` bytes: LOCUM_E_FORMAT.
+locum_status file_read_whole(const char *path, size_t max, struct arena *arena, struct slice *out,
+                             locum_error *error);
+
 // The error of a read that failed with `number` (an errno value), as file_read words it.
 locum_status file_read_failed(const struct platform_file *file, size_t bytes, uint64_t offset,
                               int number, locum_error *error);
@@ -89,10 +94,5 @@ locum_status file_look(const char *path, struct file_facts *out, locum_error *er
 // LIMIT_FOLDER_ENTRIES is an error.
 locum_status file_list(const char *path, struct arena *arena, const char *const **names,
                        size_t *count, locum_error *error);
-
-// "ext4", "tmpfs", "nfs", ... or "type 0x1234abcd", from the system and never from the path.
-enum { FILE_SYSTEM_NAME_MAX = 24 };
-locum_status file_system_name(const char *path, char name[FILE_SYSTEM_NAME_MAX],
-                              locum_error *error);
 
 #endif

@@ -17,15 +17,12 @@
 #include "base/status.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct file_write;
 
 locum_status file_write_open(const char *path, struct file_write **out, locum_error *error);
 locum_status file_write_bytes(struct file_write *writer, const void *data, size_t bytes,
                               locum_error *error);
-// Bytes given so far: the offset of the next one.
-uint64_t file_write_offset(const struct file_write *writer);
 // Ends the writer in every case. On failure nothing was changed.
 locum_status file_write_commit(struct file_write *writer, locum_error *error);
 void file_write_cancel(struct file_write *writer); // removes the temporary file; NULL is fine

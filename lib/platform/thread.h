@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      threads, mutexes, condition variables, gates (a word that threads can sleep on),
-//            affinity.
+// Owns:      threads, mutexes, condition variables, gates (a word that threads can sleep on).
 // Called by: exec (thread team), async_read, engine.
 // Threads:   that is the subject. Counters and flags use C11 atomics directly.
 // Errors:    thread_start: LOCUM_E_SYSTEM. Everything else cannot fail; a failure is a broken
@@ -66,8 +65,6 @@ bool thread_gate_wait(struct thread_gate *gate, uint32_t seen, uint64_t timeout_
 void thread_gate_wake_one(struct thread_gate *gate);
 void thread_gate_wake_all(struct thread_gate *gate);
 
-// Keep the calling thread on these cpus. false: the system refused (it then stays where it was).
-bool thread_restrict(const uint32_t *cpus, size_t count);
 void thread_yield(void);
 
 // In a spinning loop: let the sibling of the core work.

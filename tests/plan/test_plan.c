@@ -119,7 +119,7 @@ static void width_is_not_cut(void **state) {
 
 static void too_many_operations(void **state) {
     (void)state;
-    struct plan_op op = plan_op_make(PLAN_SCALE, 0);
+    struct plan_op op = plan_op_make(PLAN_ADD, 0);
     for (uint32_t i = 0; i < LIMIT_PLAN_OPERATIONS; i++)
         plan_add_op(&builder, op);
     assert_int_equal(builder.status, LOCUM_OK);

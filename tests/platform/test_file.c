@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "platform/file.h"
@@ -133,8 +135,9 @@ static void direct_reads_reach_the_device(void **state) {
 
 static void files_in_memory_are_read_buffered(void **state) {
     (void)state;
-    char name[FILE_SYSTEM_NAME_MAX], path[] = "/dev/shm/locum-test-XXXXXX";
-    if (file_system_name("/dev/shm", name, NULL) != LOCUM_OK || strcmp(name, "tmpfs") != 0) {
+    char path[] = "/dev/shm/locum-test-XXXXXX";
+    struct statfs facts;
+    if (statfs("/dev/shm", &facts) != 0 || facts.f_type != TMPFS_MAGIC) {
         print_message("SKIP: /dev/shm is no tmpfs here\n");
         skip();
     }
@@ -390,14 +393,24 @@ static void a_folder_is_listed_in_order(void **state) {
     arena_release(&arena);
 }
 
-static void the_file_system_is_named_by_the_kernel(void **state) {
+static void a_small_file_is_read_whole(void **state) {
     (void)state;
-    char name[FILE_SYSTEM_NAME_MAX];
-    assert_int_equal(file_system_name("/proc", name, &error), LOCUM_OK);
-    assert_string_equal(name, "type 0x00009fa0");
-    assert_int_equal(file_system_name(scratch_path("."), name, &error), LOCUM_OK);
-    assert_true(strlen(name) > 1);
-    assert_int_equal(file_system_name(scratch_path("gone"), name, &error), LOCUM_E_NOT_FOUND);
+    struct arena arena;
+    struct slice text;
+    arena_init(&arena, 0);
+    scratch_text("small", "five!");
+    assert_int_equal(file_read_whole(scratch_path("small"), 5, &arena, &text, &error), LOCUM_OK);
+    assert_true(slice_is(text, "five!"));
+    assert_int_equal(file_read_whole(scratch_path("small"), 4, &arena, &text, &error),
+                     LOCUM_E_FORMAT);
+    assert_non_null(strstr(error.text, "small has 5 bytes; the limit is 4"));
+    assert_int_equal(text.size, 0);
+    scratch_text("small", "");
+    assert_int_equal(file_read_whole(scratch_path("small"), 0, &arena, &text, &error), LOCUM_OK);
+    assert_int_equal(text.size, 0);
+    assert_int_equal(file_read_whole(scratch_path("gone"), 5, &arena, &text, &error),
+                     LOCUM_E_NOT_FOUND);
+    arena_release(&arena);
 }
 
 int main(void) {
@@ -418,7 +431,7 @@ int main(void) {
         cmocka_unit_test(direct_faults_lead_to_buffered_reads_with_a_reason),
         cmocka_unit_test(looking_tells_files_from_folders),
         cmocka_unit_test(a_folder_is_listed_in_order),
-        cmocka_unit_test(the_file_system_is_named_by_the_kernel),
+        cmocka_unit_test(a_small_file_is_read_whole),
     };
     return cmocka_run_group_tests(tests, group_start, group_end);
 }

@@ -7,14 +7,12 @@
 #include <cmocka.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "platform/clock.h"
-#include "platform/cpu.h"
 #include "platform/thread.h"
 
 struct shared {
@@ -153,31 +151,6 @@ static void an_impossible_stack_is_an_error(void **state) {
     assert_non_null(strstr(error.text, "large"));
 }
 
-static void stay_on_last_cpu(void *user) {
-    struct cpu_topology *topology = user;
-    uint32_t cpu = topology->order[topology->usable - 1];
-    topology->quota = 0; // becomes the verdict
-    if (!thread_restrict(&cpu, 1)) return;
-    for (int i = 0; i < 50; i++) {
-        if (sched_getcpu() != (int)cpu) return;
-        thread_yield();
-        thread_relax();
-    }
-    uint32_t impossible = CPU_COUNT_MAX + 1;
-    topology->quota = !thread_restrict(&impossible, 1) && !thread_restrict(&cpu, 0);
-}
-
-static void a_thread_stays_where_it_is_put(void **state) {
-    (void)state;
-    static struct cpu_topology topology;
-    struct thread thread;
-    cpu_topology_read("", NULL, &topology);
-    assert_int_equal(thread_start(&thread, "pinned", 0, stay_on_last_cpu, &topology, NULL),
-                     LOCUM_OK);
-    thread_join(&thread);
-    assert_int_equal(topology.quota, 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mutex_excludes),
@@ -185,7 +158,6 @@ int main(void) {
         cmocka_unit_test(a_condition_gives_up_in_time),
         cmocka_unit_test(a_thread_has_its_name_and_stack_and_no_signals),
         cmocka_unit_test(an_impossible_stack_is_an_error),
-        cmocka_unit_test(a_thread_stays_where_it_is_put),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gates on the futex system call, and affinity.
+// Gates on the futex system call.
 #include "platform/thread.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -48,14 +47,4 @@ void thread_gate_wake_one(struct thread_gate *gate) {
 
 void thread_gate_wake_all(struct thread_gate *gate) {
     wake(gate, INT_MAX);
-}
-
-bool thread_restrict(const uint32_t *cpus, size_t count) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (size_t i = 0; i < count; i++) {
-        if (cpus[i] >= CPU_SETSIZE) return false;
-        CPU_SET(cpus[i], &set);
-    }
-    return sched_setaffinity(0, sizeof set, &set) == 0;
 }

@@ -23,7 +23,6 @@ struct file_write {
     bool in_place; // the target is a pipe or device: no temporary file
     bool failed;
     size_t pending;        // bytes in buffer
-    uint64_t offset;       // bytes given by the caller
     char target[PATH_MAX]; // symbolic links resolved
     char temporary[PATH_MAX];
     uint8_t buffer[WRITE_BUFFER_BYTES];
@@ -90,7 +89,6 @@ locum_status file_write_open(const char *path, struct file_write **out, locum_er
     writer->descriptor = -1;
     writer->in_place = writer->failed = false;
     writer->pending = 0;
-    writer->offset = 0;
     locum_status status = open_target(writer, path, error);
     if (status == LOCUM_OK)
         *out = writer;
@@ -121,16 +119,11 @@ locum_status file_write_bytes(struct file_write *writer, const void *data, size_
                               locum_error *error) {
     if (writer->failed)
         return status_fail(error, LOCUM_E_IO, "%s: an earlier write failed", writer->target);
-    writer->offset += bytes;
     if (bytes > sizeof writer->buffer - writer->pending) STATUS_TRY(flush(writer, error));
     if (bytes >= sizeof writer->buffer) return write_all(writer, data, bytes, error);
     if (bytes > 0) memcpy(writer->buffer + writer->pending, data, bytes);
     writer->pending += bytes;
     return LOCUM_OK;
-}
-
-uint64_t file_write_offset(const struct file_write *writer) {
-    return writer->offset;
 }
 
 // The name in the folder reaches the device too. A file system that cannot do this has nothing
