@@ -3,6 +3,7 @@
 
 #include "base/dtype.h"
 #include "engine/engine_describe.h"
+#include "engine/engine_manifest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,16 @@ static locum_status name_types(struct locum_file *file, locum_error *error) {
     return LOCUM_OK;
 }
 
+// Opens the model that `path` and the model.json beside it name.
+static locum_status open_gguf(struct locum_file *file, const char *path, locum_error *error) {
+    struct engine_manifest manifest;
+    STATUS_TRY(engine_manifest_read(path, &file->arena, &manifest, error));
+    STATUS_TRY(gguf_file_open(manifest.model, &file->gguf, error));
+    STATUS_TRY(engine_manifest_check(&manifest, file->gguf, &file->arena, error));
+    file->notice = manifest.notice;
+    return LOCUM_OK;
+}
+
 locum_status locum_file_open(const char *path, locum_file **out, locum_error *error) {
     if (!path || !out)
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_file_open: path or out is NULL");
@@ -32,7 +43,7 @@ locum_status locum_file_open(const char *path, locum_file **out, locum_error *er
     if (!file) return no_memory(error);
     *file = (struct locum_file){0};
     arena_init(&file->arena, 0);
-    locum_status status = gguf_file_open(path, &file->gguf, error);
+    locum_status status = open_gguf(file, path, error);
     // Without an architecture the container is sound, but nothing can be said about the model.
     struct slice architecture;
     if (status == LOCUM_OK) {

@@ -15,6 +15,7 @@ struct locum_file {
     struct arena arena;
     struct gguf_file *gguf;
     locum_file_info info;
+    const char *notice; // to be told when the model is loaded; NULL: nothing
     const char **type_names; // of the tensors
 };
 

@@ -236,6 +236,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                                             .bytes = n->layout.tokenizer_bytes,
                                             .log = n->log};
     notices(n);
+    if (file->notice) log_write(&n->log, LOCUM_LOG_NOTICE, "%s", file->notice);
     kernels_init(&n->kernels, n->layout.tier, &n->layout.cpu);
     STATUS_TRY(open_files(n, file->gguf, error));
     if (n->options.trace_path) {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gguf/gguf_assets.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#include "base/slice.h"
 #include "gguf/gguf_text.h"
 #include "platform/file.h"
 
@@ -31,15 +29,14 @@ static bool read_size(struct slice text, uint64_t *out) {
     return text.size > 0;
 }
 
-static bool is_digest(struct slice text) {
+bool gguf_assets_is_digest(struct slice text) {
     for (size_t i = 0; i < text.size; i++) {
         if (memchr("0123456789abcdefABCDEF", text.data[i], 22) == NULL) return false;
     }
     return text.size == SHA256_DIGITS;
 }
 
-// A relative path that stays below its folder.
-static bool is_inside(struct slice name) {
+bool gguf_assets_is_inside(struct slice name) {
     if (name.size == 0 || name.data[0] == '/' || !gguf_text_is_printable(name)) return false;
     while (name.size > 0) {
         if (slice_is(cut(&name, '/'), "..")) return false;
@@ -47,22 +44,23 @@ static bool is_inside(struct slice name) {
     return true;
 }
 
-static locum_status read_line(struct slice line, struct arena *arena, struct gguf_asset *out,
-                              const char **fault) {
+static locum_status read_line(struct slice line, size_t number, struct arena *arena,
+                              struct gguf_asset *out, const char **fault) {
     struct slice name = cut(&line, '\t');
     struct slice size = cut(&line, '\t');
     struct slice digest = cut(&line, '\t');
     *fault = NULL;
-    if (!is_inside(name))
+    if (!gguf_assets_is_inside(name))
         *fault = "the name must be a path inside this folder";
     else if (!read_size(size, &out->bytes))
         *fault = "the second column must be the size in bytes";
-    else if (!is_digest(digest))
+    else if (!gguf_assets_is_digest(digest))
         *fault = "the third column must be a SHA-256 of 64 hexadecimal digits";
     if (*fault != NULL) return LOCUM_E_FORMAT;
     out->name = arena_copy_text(arena, name.data, name.size);
     out->sha256 = arena_copy_text(arena, digest.data, digest.size);
-    return out->name && out->sha256 ? LOCUM_OK : LOCUM_E_OUT_OF_MEMORY;
+    out->place = arena_format(arena, "line %zu", number);
+    return out->name && out->sha256 && out->place ? LOCUM_OK : LOCUM_E_OUT_OF_MEMORY;
 }
 
 static locum_status read_lines(struct slice text, struct arena *arena, struct gguf_assets *out,
@@ -78,32 +76,12 @@ static locum_status read_lines(struct slice text, struct arena *arena, struct gg
         struct slice line = cut(&text, '\n');
         if (line.size > 0 && line.data[line.size - 1] == '\r') line.size--;
         if (line.size == 0 || line.data[0] == '#') continue;
-        locum_status status = read_line(line, arena, &items[out->count++], &fault);
+        locum_status status = read_line(line, number, arena, &items[out->count++], &fault);
         if (status != LOCUM_OK)
             return status_fail(error, status, "%s, line %zu: %s", out->path, number,
                                fault ? fault : "no memory");
     }
     return LOCUM_OK;
-}
-
-static locum_status read_text(const char *path, struct arena *arena, struct slice *out,
-                              locum_error *error) {
-    struct platform_file *file;
-    STATUS_TRY(file_open(path, false, NULL, &file, error));
-    locum_status status = LOCUM_OK;
-    uint64_t bytes = file_size(file);
-    char *text = NULL;
-    size_t got = 0;
-    if (bytes > ASSETS_BYTES_MAX)
-        status = status_fail(error, LOCUM_E_FORMAT, "%s: a list of more than %d bytes", path,
-                             ASSETS_BYTES_MAX);
-    else if ((text = arena_alloc(arena, (size_t)bytes)) == NULL)
-        status = status_fail(error, LOCUM_E_OUT_OF_MEMORY, "%s: no memory", path);
-    else
-        status = file_read(file, text, (size_t)bytes, 0, &got, error);
-    file_close(file);
-    *out = slice_make(text, got);
-    return status;
 }
 
 locum_status gguf_assets_read(const char *folder, struct arena *arena, struct gguf_assets *out,
@@ -117,7 +95,7 @@ locum_status gguf_assets_read(const char *folder, struct arena *arena, struct gg
     if (status != LOCUM_OK) return status;
     struct slice text;
     out->path = path;
-    STATUS_TRY(read_text(path, arena, &text, error));
+    STATUS_TRY(file_read_whole(path, ASSETS_BYTES_MAX, arena, &text, error));
     return read_lines(text, arena, out, error);
 }
 
@@ -131,14 +109,14 @@ locum_status gguf_assets_check(const struct gguf_assets *assets, struct arena *a
         struct file_facts facts;
         locum_status status = file_look(path, &facts, error);
         if (status == LOCUM_E_NOT_FOUND)
-            return status_fail(error, status, "%s is missing; %s lists it with %s bytes", path,
-                               assets->path, gguf_text_number(item->bytes).text);
+            return status_fail(error, status, "%s is missing; %s, %s, lists it with %s bytes", path,
+                               assets->path, item->place, gguf_text_number(item->bytes).text);
         if (status != LOCUM_OK) return status;
         if (facts.kind != FILE_REGULAR || facts.bytes != item->bytes)
             return status_fail(error, LOCUM_E_FORMAT,
-                               "%s has %s bytes, but %s lists it with %s: the file is incomplete "
-                               "or another one",
-                               path, gguf_text_number(facts.bytes).text, assets->path,
+                               "%s has %s bytes, but %s, %s, lists it with %s: the file is "
+                               "incomplete or another one",
+                               path, gguf_text_number(facts.bytes).text, assets->path, item->place,
                                gguf_text_number(item->bytes).text);
     }
     return LOCUM_OK;
@@ -149,4 +127,16 @@ bool gguf_assets_lists(const struct gguf_assets *assets, const char *name) {
         if (strcmp(assets->items[i].name, name) == 0) return true;
     }
     return false;
+}
+
+bool gguf_assets_is_model(const char *name) {
+    size_t size = strlen(name);
+    return size > 5 && strcmp(name + size - 5, ".gguf") == 0;
+}
+
+const char *gguf_assets_first_model(const struct gguf_assets *assets) {
+    for (size_t i = 0; i < assets->count; i++) {
+        if (gguf_assets_is_model(assets->items[i].name)) return assets->items[i].name;
+    }
+    return NULL;
 }

@@ -40,7 +40,7 @@ struct gguf_file {
     uint32_t part_count;
     struct gguf_meta meta;       // of the first part
     struct gguf_tensor *tensors; // of all parts
-    uint64_t tensor_count, unknown_tensors;
+    uint64_t tensor_count;
     struct gguf_index names; // of tensors
 };
 
@@ -299,7 +299,6 @@ static locum_status merge(struct gguf_file *file, locum_error *error) {
     const char *path = file->parts[0].shard.path;
     for (uint32_t i = 0; i < file->part_count; i++) {
         file->tensor_count += file->parts[i].header.tensor_count;
-        file->unknown_tensors += file->parts[i].header.unknown_tensors;
     }
     if (file->tensor_count > LIMIT_GGUF_TENSORS)
         return status_fail(error, LOCUM_E_FORMAT, "%s: the shards hold %s tensors; the limit is %s",
@@ -348,14 +347,11 @@ static locum_status assemble(struct gguf_file *file, struct file_part *part, boo
     return merge(file, error);
 }
 
-// The list beside the model counts when it speaks of this model.
-static locum_status check_assets(struct gguf_file *file, const struct gguf_located *located,
-                                 locum_error *error) {
-    bool ours = located->from_folder;
-    if (located->assets.path == NULL) return LOCUM_OK;
-    for (uint32_t i = 0; i < file->part_count && !ours; i++)
-        ours = gguf_assets_lists(&located->assets, gguf_split_base(file->parts[i].shard.path));
-    return ours ? gguf_assets_check(&located->assets, &file->arena, error) : LOCUM_OK;
+bool gguf_file_is_listed(const struct gguf_file *file, const struct gguf_assets *assets) {
+    for (uint32_t i = 0; i < file->part_count; i++) {
+        if (gguf_assets_lists(assets, gguf_split_base(file->parts[i].shard.path))) return true;
+    }
+    return false;
 }
 
 static locum_status open_path(struct gguf_file *file, const char *path, locum_error *error) {
@@ -371,7 +367,8 @@ static locum_status open_path(struct gguf_file *file, const char *path, locum_er
                            "%s holds several models (their names are those of shards, their "
                            "metadata is not); name one of them",
                            path);
-    return check_assets(file, &located, error);
+    if (!located.from_folder && !gguf_file_is_listed(file, &located.assets)) return LOCUM_OK;
+    return gguf_assets_check(&located.assets, &file->arena, error);
 }
 
 static locum_status open_bytes(struct gguf_file *file, struct slice bytes, const char *name,
@@ -433,10 +430,6 @@ const struct gguf_meta *gguf_file_meta(const struct gguf_file *file) {
 
 uint64_t gguf_file_tensor_count(const struct gguf_file *file) {
     return file->tensor_count;
-}
-
-uint64_t gguf_file_unknown_tensors(const struct gguf_file *file) {
-    return file->unknown_tensors;
 }
 
 const struct gguf_tensor *gguf_file_tensor(const struct gguf_file *file, uint64_t index) {

@@ -10,6 +10,7 @@
 #ifndef GGUF_FILE_H
 #define GGUF_FILE_H
 
+#include "gguf/gguf_assets.h"
 #include "gguf/gguf_meta.h"
 
 struct gguf_file;
@@ -32,19 +33,20 @@ struct gguf_shard {
 // shards) in it; files named mmproj* are no candidates. assets.tsv has lines
 // `file<TAB>size<TAB>sha256` (blank lines and lines that begin with '#' are skipped); when it lists
 // a file of the model, or the path was the folder, every listed file must be there with that size.
-// Digests are not computed here, and model.json (settings, JSON) is left to the engine.
+// Digests are not computed here, and model.json (JSON) is left to the engine.
 locum_status gguf_file_open(const char *path, struct gguf_file **out, locum_error *error);
 // A whole unsplit file in memory, which must outlive *out. `name` stands for the path in messages.
 locum_status gguf_file_open_bytes(struct slice bytes, const char *name, struct gguf_file **out,
                                   locum_error *error);
 void gguf_file_close(struct gguf_file *file); // NULL is fine
 
+// The list speaks of this model: one of its shards is on it.
+bool gguf_file_is_listed(const struct gguf_file *file, const struct gguf_assets *assets);
+
 const struct gguf_meta *gguf_file_meta(const struct gguf_file *file);
 
 // Tensors of all shards, in file order, shard by shard.
 uint64_t gguf_file_tensor_count(const struct gguf_file *file);
-uint64_t gguf_file_unknown_tensors(
-    const struct gguf_file *file); // of a type that has no known size
 const struct gguf_tensor *gguf_file_tensor(const struct gguf_file *file, uint64_t index);
 const struct gguf_tensor *gguf_file_find(const struct gguf_file *file,
                                          const char *name); // NULL: absent

@@ -4,16 +4,10 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/slice.h"
 #include "gguf/gguf_split.h"
 #include "platform/file.h"
 
 enum { NAMES_SHOWN = 8 }; // in a message about a folder with several models
-
-static bool is_gguf(const char *name) {
-    size_t size = strlen(name);
-    return size > 5 && strcmp(name + size - 5, ".gguf") == 0;
-}
 
 // Projectors of vision models lie beside the model that they belong to.
 static bool is_projector(const char *name) {
@@ -46,7 +40,7 @@ static locum_status pick(const char *folder, struct arena *arena, const char **p
     const char **models = arena_array(arena, count, sizeof *models);
     if (models == NULL) return no_memory(folder, error);
     for (size_t i = 0; i < count; i++) {
-        if (is_gguf(names[i]) && !is_projector(names[i])) models[found++] = names[i];
+        if (gguf_assets_is_model(names[i]) && !is_projector(names[i])) models[found++] = names[i];
     }
     if (found == 0)
         return status_fail(error, LOCUM_E_NOT_FOUND,
@@ -59,13 +53,6 @@ static locum_status pick(const char *folder, struct arena *arena, const char **p
     return LOCUM_OK;
 }
 
-static const char *first_listed(const struct gguf_assets *assets) {
-    for (size_t i = 0; i < assets->count; i++) {
-        if (is_gguf(assets->items[i].name)) return assets->items[i].name;
-    }
-    return NULL;
-}
-
 static locum_status locate_in_folder(const char *folder, struct arena *arena,
                                      struct gguf_located *out, locum_error *error) {
     const char *name = NULL;
@@ -73,7 +60,7 @@ static locum_status locate_in_folder(const char *folder, struct arena *arena,
     STATUS_TRY(gguf_assets_read(folder, arena, &out->assets, error));
     if (out->assets.path == NULL)
         STATUS_TRY(pick(folder, arena, &name, &out->as_shards, error));
-    else if ((name = first_listed(&out->assets)) == NULL)
+    else if ((name = gguf_assets_first_model(&out->assets)) == NULL)
         return status_fail(error, LOCUM_E_NOT_FOUND, "%s lists no .gguf file", out->assets.path);
     out->path = arena_format(arena, "%s/%s", folder, name);
     return out->path ? LOCUM_OK : no_memory(folder, error);

@@ -253,7 +253,6 @@ static locum_status parse_tensors(struct parse_reader *reader, struct gguf_heade
     out->tensor_count = count;
     for (size_t i = 0; i < count; i++) {
         STATUS_TRY(parse_tensor(reader, i, out, &out->tensors[i]));
-        out->unknown_tensors += out->tensors[i].bytes == 0;
     }
     return parse_overlaps(reader, out);
 }

@@ -37,7 +37,7 @@ struct gguf_header {
     uint32_t alignment;
     uint64_t data_start; // absolute; header_size if there are no tensors
     uint64_t data_end;   // end of the last tensor (one of unknown type counts a byte)
-    uint64_t metadata_count, tensor_count, unknown_tensors; // unknown: of a type we cannot size
+    uint64_t metadata_count, tensor_count;
     const struct gguf_pair *metadata;                       // in file order
     struct gguf_tensor *tensors;                            // in file order
     struct gguf_index keys;

@@ -102,7 +102,7 @@ static void test_too_large(void **state) {
     static char text[(1 << 20) + 2];
     memset(text, '#', sizeof text - 1);
     assert_int_equal(read_list(text, &error), LOCUM_E_FORMAT);
-    expect_words(&error, (const char *[]){"assets.tsv: a list of more than", NULL});
+    expect_words(&error, (const char *[]){"assets.tsv has 1048577 bytes; the limit is", NULL});
 }
 
 int main(void) {
