@@ -63,6 +63,8 @@ obtain() {
 }
 
 mkdir -p "$dir"
+exec 9>"$dir/lock" # two that download the same file would clash
+flock 9
 [ $# -gt 0 ] || set -- smollm2 gemma3
 for what in "$@"; do
     case $what in

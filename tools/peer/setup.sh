@@ -44,6 +44,9 @@ build() {
 
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "its prebuilt libraries are for Linux on x86-64"
 mkdir -p "$dir"
+# One at a time: two that install into the same folder would clash.
+exec 9>"$dir/lock"
+flock 9
 if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
 if [ ! -x "$dir/peer_logits" ] || [ "$source_file" -nt "$dir/peer_logits" ]; then build; fi
 echo "$dir"
