@@ -6,7 +6,8 @@
 //
 //   peer_speed MODEL [options]
 //
-// Options: --backend FILE (upstream: a libggml-cpu-*.so), --threads N, --prompt-tokens N, --predict N,
+// Options: --backend PATH (upstream: a libggml-cpu-*.so, or the folder of them: the one that fits
+// best; by default the folder libs beside the program), --threads N, --prompt-tokens N, --predict N,
 // --depth N, --repeat N, --warm-up N, --seed N (as in `locum bench`: both sides compute the same
 // tokens), --micro-batch N, --read (no mmap), --repack (weights in the peer's own order; needs
 // --read), --no-flash (attention), --no-fuse (ik_llama.cpp: gate and up apart).
@@ -127,8 +128,11 @@ static void cut_back(struct peer *peer, int tokens) {
 }
 #else
 static void load_backend(const struct options *o) {
-    if (!o->backend) fail("--backend FILE is missing", NULL);
-    if (!ggml_backend_load(o->backend)) fail("cannot load", o->backend);
+    if (!o->backend) fail("--backend PATH is missing", NULL);
+    const char *ending = strrchr(o->backend, '.');
+    if (!ending || strcmp(ending, ".so") != 0) ggml_backend_load_all_from_path(o->backend);
+    else ggml_backend_load(o->backend);
+    if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) fail("cannot load", o->backend);
 }
 
 static void set_model(struct llama_model_params *p, const struct options *o) {

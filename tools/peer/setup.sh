@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Puts upstream llama.cpp (prebuilt libraries and headers from npm) outside the tree and builds
-# peer_logits against it. Repeating it costs nothing. Exit code 77: something is not to be had here.
+# peer_logits and peer_speed against it. Repeating it costs nothing. Exit code 77: something is not
+# to be had here.
 #
 # Where: $LOCUM_PEER_DIR, by default ~/.cache/locum-peer. Afterwards there are
-#   peer_logits                     the program
+#   peer_logits, peer_speed         the programs
+#   speed-version                   what peer_speed measures, in words
 #   libs/                           libggml-cpu-<tier>.so, libllama
 #   llama.cpp/                      the source of that release (headers, vocabularies, templates)
 set -euo pipefail
@@ -13,8 +15,6 @@ set -euo pipefail
 version=3.21.1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
-program=peer_logits.c
-source_file=$here/$program
 
 skip() {
     echo "SKIP: no comparison with llama.cpp: $1" >&2
@@ -35,11 +35,11 @@ fetch() {
 }
 
 build() {
-    local libs=$dir/libs
-    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$source_file" -o "$dir/peer_logits.new" \
+    local program=$1 libs=$dir/libs
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$here/$program.c" -o "$dir/$program.new" \
         -I "$dir/llama.cpp/include" -I "$dir/llama.cpp/ggml/include" -L "$libs" \
         -l:libllama.v0.4.0.so -l:libggml.v0.4.0.so -l:libggml-base.so -Wl,-rpath,"$libs"
-    mv "$dir/peer_logits.new" "$dir/peer_logits"
+    mv "$dir/$program.new" "$dir/$program"
 }
 
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "its prebuilt libraries are for Linux on x86-64"
@@ -48,5 +48,11 @@ mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock 9
 if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
-if [ ! -x "$dir/peer_logits" ] || [ "$source_file" -nt "$dir/peer_logits" ]; then build; fi
+for program in peer_logits peer_speed; do
+    if [ ! -x "$dir/$program" ] || [ "$here/$program.c" -nt "$dir/$program" ]; then
+        build "$program"
+    fi
+done
+echo "llama.cpp $(git -C "$dir/llama.cpp" rev-parse --short=8 HEAD), prebuilt (npm node-llama-cpp" \
+    "$version)" >"$dir/speed-version"
 echo "$dir"
