@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures Locum against other engines: the same file, the same tokens, turn by turn.
 
-    bench/speed.py run --locum build/release/apps/cli/locum --models q4_k --peers upstream,ik-repack
-    bench/speed.py run --limit 1536 --readahead 128 --cells d0,p512 ...      larger than memory
-    bench/speed.py table                                                     what was measured
-    bench/speed.py table --write docs/performance.md
+    bench/speed.py run --locum build/release/apps/cli/locum --peers upstream,ik-repack
+    bench/speed.py run --limit 1536 --readahead 128 --cells d0,p512 ...   larger than memory
+    bench/speed.py table [--write docs/performance.md]                    what was measured
 
 Each round runs Locum and then every peer, a process each. A round is appended to the file of
-results as one line; a round that is there already, for these very programs, is not run again. Models
-are those of tools/gguf/gguf_speed.py, peers those of tools/peer. docs/performance.md says more.
+results as one line; a round that is there already, for these very programs, is not run again.
+Models are those of tools/gguf/gguf_speed.py, peers those of tools/peer. docs/performance.md says
+more.
 """
 import argparse
 import datetime

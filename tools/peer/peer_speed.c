@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times prompts and answers through a peer's library and prints one line of JSON, with the keys that
-// `locum bench --json` has too. One source for two peers: upstream llama.cpp, and with -DPEER_IK
-// ik_llama.cpp, whose library has the same names and other signatures.
+// Times prompts and answers through a peer's library and prints one line of JSON, with the keys
+// that `locum bench --json` has too. One source for two peers: upstream llama.cpp, and with
+// -DPEER_IK ik_llama.cpp, whose library has the same names and other signatures.
 //
 //   peer_speed MODEL [options]
 //
-// Options: --backend PATH (upstream: a libggml-cpu-*.so, or the folder of them: the one that fits
-// best; by default the folder libs beside the program), --threads N, --prompt-tokens N, --predict N,
-// --depth N, --repeat N, --warm-up N, --seed N (as in `locum bench`: both sides compute the same
-// tokens), --micro-batch N, --read (no mmap), --repack (weights in the peer's own order; needs
-// --read), --no-flash (attention), --no-fuse (ik_llama.cpp: gate and up apart).
+// --threads, --prompt-tokens, --predict, --depth, --repeat, --warm-up, --seed N
+//                     as in `locum bench`: both sides compute the same tokens
+// --backend PATH      upstream: a libggml-cpu-*.so, or their folder, for the one that fits best
+// --micro-batch N     tokens computed together (512)
+// --read, --repack    no mmap; weights in an order of the peer's own, which needs --read
+// --no-flash          no flash attention
+// --no-fuse           ik_llama.cpp: gate and up apart
 #define _GNU_SOURCE
 #include "ggml-backend.h"
 #include "llama.h"

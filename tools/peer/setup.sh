@@ -35,8 +35,8 @@ fetch() {
 }
 
 build() {
-    local program=$1 libs=$dir/libs
-    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$here/$program.c" -o "$dir/$program.new" \
+    local program=${1%.c} libs=$dir/libs
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$here/$1" -o "$dir/$program.new" \
         -I "$dir/llama.cpp/include" -I "$dir/llama.cpp/ggml/include" -L "$libs" \
         -l:libllama.v0.4.0.so -l:libggml.v0.4.0.so -l:libggml-base.so -Wl,-rpath,"$libs"
     mv "$dir/$program.new" "$dir/$program"
@@ -48,9 +48,10 @@ mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock 9
 if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
-for program in peer_logits peer_speed; do
-    if [ ! -x "$dir/$program" ] || [ "$here/$program.c" -nt "$dir/$program" ]; then
-        build "$program"
+for source_file in peer_logits.c peer_speed.c; do
+    program=$dir/${source_file%.c}
+    if [ ! -x "$program" ] || [ "$here/$source_file" -nt "$program" ]; then
+        build "$source_file"
     fi
 done
 echo "llama.cpp $(git -C "$dir/llama.cpp" rev-parse --short=8 HEAD), prebuilt (npm node-llama-cpp" \
