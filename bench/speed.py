@@ -95,7 +95,7 @@ def run_round(record, model, one, conditions, sides, hooks):
         with hooks:
             record["sides"][side.name] = speed_side.run(side, model, one, conditions)
     rates = {name: side["rate"] for name, side in record["sides"].items()}
-    print("%-8s %-6s %d threads, round %d:  %s" % (
+    print("%-8s %-6s threads %d, round %d:  %s" % (
         record["model"], one.name, conditions.threads, record["round"],
         "  ".join("%s %.1f" % item for item in rates.items())), flush=True)
 

@@ -29,7 +29,7 @@ A3B = dict(arch="qwen3moe", layers=12, width=2048, heads=32, kv_heads=4, head_di
 TINY = dict(arch="qwen3moe", layers=2, width=256, heads=4, kv_heads=2, head_dim=64, ff=512,
             experts=8, used=2, expert_ff=256, vocab=1024, context=4096)
 DENSE = dict(attn=["Q8_0"], embed=["Q8_0"], output=["Q6_K"])
-POOL_WEIGHTS = 1 << 21
+POOL_WEIGHTS, POOL_ROW = 1 << 21, 2048
 SLICE_WEIGHTS = 1 << 19
 
 
@@ -66,13 +66,15 @@ class SpeedMaker(Maker):
     def __init__(self, spec):
         super().__init__(spec)
         self.pools = {}
+        largest = spec.width * max(spec.vocab, spec.experts * spec.expert_ff)
+        self.pool_rows = min(POOL_WEIGHTS, largest) // POOL_ROW
 
     def pool(self, type_name, std):
         """Blocks of normal weights, (n, bytes of a block)."""
         key = type_name, float(std)
         if key not in self.pools:
-            values = self.normal("pool %s %.9g" % key, POOL_WEIGHTS, std)
-            data = gguf_quantise.quantise(type_name, values.reshape(-1, 2048))
+            values = self.normal("pool %s %.9g" % key, (self.pool_rows, POOL_ROW), std)
+            data = gguf_quantise.quantise(type_name, values)
             self.pools[key] = data.reshape(-1, gguf_types.TYPES[type_name].bytes)
         return self.pools[key]
 
