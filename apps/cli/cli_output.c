@@ -106,7 +106,8 @@ int cli_output_finish(int status) {
     cli_progress_stop();
     errno = 0;
     if (state.error == 0 && fflush(stdout) != 0) keep_error();
-    if (state.error == 0 || state.error == EPIPE) return status;
+    bool told = state.error == EPIPE || state.error == EINTR; // by the reader, by Ctrl-C
+    if (state.error == 0 || told) return status;
     cli_output_error("writing the result failed: %s", strerror(state.error));
     return status == CLI_EXIT_OK ? CLI_EXIT_RUN : status;
 }

@@ -5,7 +5,8 @@
 // Called by: every command.
 // Threads:   one.
 // Errors:    a failed write to standard output is remembered; cli_output_finish turns it into the
-//            exit status. A closed pipe is no error: its reader has what it wanted.
+//            exit status. A closed pipe is no error: its reader has what it wanted; nor is a write
+//            that Ctrl-C interrupts.
 // Not here:  what is said; the progress line (cli_progress.h), which ends before anything else is
 //            written.
 #ifndef CLI_CLI_OUTPUT_H

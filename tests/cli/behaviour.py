@@ -3,14 +3,15 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
 import tempfile
 import time
 
-from cli_test import (PROSE, Skip, bad_files, check, equal, gguf_bad, inspect, locum, main, model,
-                      on_terminal, start, stats, wait)
+from cli_test import (MODELS, PROSE, Skip, bad_files, catches, check, drain, equal, gguf_bad, inspect,
+                      locum, main, model, on_terminal, start, stats, unheard, wait, wait_until)
 
 MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")
@@ -111,6 +112,27 @@ def reading(*arguments):
         equal(code, 0, "exit status")
         with open(path, encoding="utf-8") as file:
             return json.load(file)["first_token_s"], shown
+
+
+def test_memory_for_all_is_used():
+    """Each expert is read once, when it is first called, and stays."""
+    told = json.loads(locum("bench", MOE, "--memory", "all", "--prompt-tokens", 200, "-n", 20, "-r",
+                            4, "--json").expect(0).out)
+    reads = [one["bytes_read_prefill"] + one["bytes_read_decode"] for one in told["runs"]]
+    check(reads[0] > 0 and reads[-1] == 0, f"bytes read by repetition: {reads}")
+    total = inspect(MOE)["plan"]["experts_total"]
+    check(sum(reads) <= total, f"{sum(reads)} bytes read of experts of {total}")
+    equal(told["memory"]["slots"], total, "slots")
+
+
+def test_time_is_split():
+    """Waiting for storage is no computing, and together they are all the time that there was."""
+    floor = inspect(MOE)["plan"]["floor"]
+    told = stats(MOE, "-p", PROSE, "-n", 40, "--ignore-eos", "--memory", floor)
+    parts = told["time"]
+    whole = told["computed_tokens"] / told["prefill_tok_s"] + 39 / told["decode_tok_s"]
+    check(all(seconds > 0 for seconds in parts.values()), f"parts of the time: {parts}")
+    check(abs(sum(parts.values()) - whole) <= 0.01 * whole, f"{parts} are not {whole} s together")
 
 
 def test_progress_on_a_terminal_only():
@@ -283,6 +305,49 @@ def test_names_of_files():
         json.loads(locum("inspect", "--json", latin).expect(0).out)
 
 
+def test_advice_comes_from_the_file_system():
+    """A folder's name says nothing about the storage below it."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = []
+        for name in ("mnt/c/models", "here"):
+            os.makedirs(os.path.join(folder, name))
+            path = shutil.copy(MOE, os.path.join(folder, name))
+            said = locum("run", path, "-p", "a", "-n", 0).expect(0).err.replace(path, "MODEL")
+            lines.append(said.splitlines()[:-1])  # the last one has the speed
+        equal(lines[0], lines[1], "what is said of a model below a folder named mnt")
+
+
+def large_header():
+    """A file of 250,000 tokens and 500,000 merges, somewhat above the largest vocabularies in use."""
+    path = os.path.join(MODELS, "large-header.gguf")
+    meta, gguf = gguf_bad.gguf.Metadata(), gguf_bad.gguf
+    tokens = [f"token{i}" for i in range(250000)]
+    meta.put("general.architecture", gguf.STRING, "llama")
+    meta.put("tokenizer.ggml.model", gguf.STRING, "gpt2")
+    meta.put("tokenizer.ggml.pre", gguf.STRING, "qwen2")
+    meta.put("tokenizer.ggml.tokens", gguf.ARRAY, (gguf.STRING, tokens))
+    meta.put("tokenizer.ggml.token_type", gguf.ARRAY, (gguf.I32, [1] * len(tokens)))
+    meta.put("tokenizer.ggml.merges", gguf.ARRAY,
+             (gguf.STRING, [f"left{i} right{i}" for i in range(500000)]))
+    gguf.write(path, meta, [])
+    return path
+
+
+def test_a_large_header_opens_at_once():
+    path = large_header()
+    try:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        told = inspect(path)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    finally:
+        os.unlink(path)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"     250,000 tokens and 500,000 merges: {seconds:.2f} s of computing")
+    equal(told["vocabulary"], 250000, "vocabulary")
+    # Tenths of a second; what looks through the whole header for each token takes minutes.
+    check(seconds < 10, f"{seconds} s of computing")
+
+
 def test_what_cannot_be_opened():
     with tempfile.TemporaryDirectory() as folder:
         for arguments in (["run", folder + "/none.gguf", "-p", "a"], ["inspect", folder],
@@ -451,6 +516,52 @@ def test_interrupt_while_waiting_for_a_prompt():
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
     equal((child.returncode, out), (130, b""), f"exit status ({err.decode()})")
+
+
+def test_interrupt_before_the_weights_are_there():
+    with tempfile.TemporaryDirectory() as folder:
+        child, messages = unheard("run", MOE, "-p", "The birds", "--ignore-eos", "-c", 4000, "--plan",
+                                  "--stats", folder + "/stats.json", "--trace", folder + "/t.csv")
+        child.send_signal(signal.SIGINT)
+        wait_until(child, lambda: not catches(child, signal.SIGINT), "the interrupt")
+        said = drain(messages)
+        out, _ = child.communicate()
+        equal((child.returncode, out), (130, b""), f"exit status and answer ({said})")
+        equal(said.count("I/O"), 0, "the line of a model that was loaded")
+        equal(os.listdir(folder), [], "files")
+
+
+def test_interrupt_while_nobody_reads_the_answer():
+    child, answer = unheard("run", MOE, "-p", "The birds", "-n", 100, "--ignore-eos", stream="stdout")
+
+    def writes():
+        try:
+            with open(f"/proc/{child.pid}/syscall", encoding="ascii") as file:
+                return file.read().split()[1:2] == ["0x1"]  # waits in a call about descriptor 1
+        except OSError as reason:
+            child.kill()
+            raise Skip(f"calls of other processes cannot be seen here: {reason}") from reason
+    wait_until(child, writes, "the write")
+    child.send_signal(signal.SIGINT)
+    equal(wait(child), 130, "exit status")
+    os.close(answer)
+    check(b"failed" not in child.stderr.read(), "an interrupted write is called a failure")
+
+
+def test_a_second_interrupt_ends_the_program():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "stats.json")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("old")
+        child, messages = unheard("run", MOE, "-p", "The birds", "--plan", "--stats", path)
+        child.send_signal(signal.SIGINT)
+        wait_until(child, lambda: not catches(child, signal.SIGINT), "the first interrupt")
+        child.send_signal(signal.SIGINT)
+        equal(wait(child), -signal.SIGINT, "what ended it")  # 130 for a shell
+        child.communicate()
+        os.close(messages)
+        with open(path, encoding="ascii") as file:
+            equal(file.read(), "old", "stats.json")
 
 
 def test_termination_is_an_interrupt():

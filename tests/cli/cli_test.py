@@ -10,9 +10,11 @@ import os
 import pty
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -129,6 +131,46 @@ def on_terminal(*arguments, answer=False):
         shown += part
     os.close(ours)
     return child.wait(TIMEOUT), shown
+
+
+def catches(child, number):
+    """Whether the child has a handler for a signal just now."""
+    with open(f"/proc/{child.pid}/status", encoding="ascii", errors="replace") as file:
+        caught = next(line for line in file if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
+def wait_until(child, condition, what):
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        check(child.poll() is None, f"{what}: the child ended with {child.returncode}")
+        check(time.monotonic() < end, f"{what}: not within {TIMEOUT} s")
+        time.sleep(0.002)
+
+
+def unheard(*arguments, stream="stderr"):
+    """(child, the pipe's end) of a command that waits for a reader of what it writes there first.
+
+    Nothing reads that pipe and it is full, so the command stays before its first message (or the
+    answer); interrupts are handled already.
+    """
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    try:
+        while True:
+            os.write(theirs, b"\n" * 4096)
+    except BlockingIOError:
+        os.set_blocking(theirs, True)
+    child = start(*arguments, **{stream: theirs})
+    os.close(theirs)
+    wait_until(child, lambda: catches(child, signal.SIGINT), "the handler of interrupts")
+    return child, ours
+
+
+def drain(descriptor):
+    """The text of a pipe until its writers are gone."""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read().decode("utf-8", "replace").strip("\n")
 
 
 def stats(*arguments, given=None, code=0, **options):

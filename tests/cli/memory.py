@@ -3,10 +3,14 @@
 answer, a huge vocabulary; also inside a control group that would end the process otherwise."""
 import glob
 import os
+import sys
 import time
 
-from cli_test import (MODELS, PROSE, Skip, check, gguf_make, inspect, large_model, locum, main,
-                      stats)
+from cli_test import (MODELS, PROSE, ROOT, Skip, check, gguf_make, inspect, large_model, locum,
+                      main, stats)
+
+sys.path.append(os.path.join(ROOT, "tests", "fixtures"))
+from peak_memory import Group, NoGroup
 
 MIB = 1 << 20
 OUTSIDE = 32 * MIB  # code and libraries come on top of the budget
@@ -38,34 +42,44 @@ def prompt_for(path):
         text = (text + " " + PROSE * 4)[:int(len(text) * (PROMPT + 20) / count) + 1]
 
 
-def watcher(seen):
-    """Keeps the kernel's high-water mark of a child's resident memory in seen[0]."""
-    def watch(child):
+class Watcher:
+    """What the kernel says of a child while it lives."""
+
+    def __init__(self):
+        self.peak = 0    # high-water mark of resident memory
+        self.faults = 0  # pages that had to come from storage
+
+    def look(self, pid):
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            for line in file:
+                if line.startswith("VmHWM:"):
+                    self.peak = max(self.peak, int(line.split()[1]) * 1024)
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            self.faults = int(file.read().rpartition(")")[2].split()[9])
+
+    def __call__(self, child):
         while child.poll() is None:
             try:
-                with open(f"/proc/{child.pid}/status", encoding="ascii", errors="replace") as file:
-                    for line in file:
-                        if line.startswith("VmHWM:"):
-                            seen[0] = max(seen[0], int(line.split()[1]) * 1024)
+                self.look(child.pid)
             except OSError:
                 pass
             time.sleep(0.02)
-    return watch
 
 
 def measured(path, budget, **options):
-    """Runs the long request; (statistics, peak of resident memory)."""
-    peak = [0]
+    """Runs the long request; (statistics, what the kernel said)."""
+    seen = Watcher()
     one = stats(path, "-p", prompt_for(path), "-n", ANSWER, "--ignore-eos", "-c", CONTEXT,
-                "--memory", budget, "--seed", 1, meanwhile=watcher(peak), **options)
+                "--memory", budget, "--seed", 1, meanwhile=seen, **options)
     check(one["prompt_tokens"] >= PROMPT and one["generated_tokens"] == ANSWER, "tokens")
-    return one, peak[0]
+    return one, seen
 
 
 def holds(name):
     path = large(name)
     budget = os.path.getsize(path) // 4
-    one, peak = measured(path, budget)
+    one, seen = measured(path, budget)
+    peak = seen.peak
     check("streaming" in one["err"], "the model was not streamed")
     told = one["memory"]["peak_rss"]
     print(f"     {name}: budget {budget / MIB:.0f} MiB, peak {peak / MIB:.1f} MiB, parts "
@@ -87,49 +101,37 @@ def test_memory_holds_with_a_huge_vocabulary():
 
 # --- Control groups ------------------------------------------------------------------------------
 
-class Group:
-    """A control group with a limit of memory, version 1 or 2, below our own group."""
-
-    def __init__(self, limit):
-        name, self.folder = f"locum-test-{os.getpid()}", None
-        for base, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-                           ("/sys/fs/cgroup", "memory.max")):
-            folder = os.path.join(base, name)
-            try:
-                os.mkdir(folder)
-            except OSError:
-                continue
-            try:
-                with open(os.path.join(folder, file), "w", encoding="ascii") as out:
-                    out.write(str(limit))
-                self.folder = folder
-                return
-            except OSError:
-                os.rmdir(folder)
-        raise Skip("no control group can be made here")
-
-    def enter(self):
-        with open(os.path.join(self.folder, "cgroup.procs"), "w", encoding="ascii") as out:
-            out.write(str(os.getpid()))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        os.rmdir(self.folder)
+def control_group(limit):
+    try:
+        return Group(limit)
+    except NoGroup as reason:
+        raise Skip(reason) from reason
 
 
 def test_memory_holds_in_a_control_group():
     path = large("large")
     budget = os.path.getsize(path) // 4
-    with Group(budget + 64 * MIB) as group:
+    with control_group(budget + 64 * MIB) as group:
         measured(path, budget, preexec_fn=group.enter)
+
+
+def test_reading_experts_evicts_no_weights():
+    """Through the page cache of a group that is full; dense weights would be read again and again."""
+    path = large("large")
+    budget = os.path.getsize(path) // 4
+    seen, answer = Watcher(), 200
+    with control_group(budget + 64 * MIB) as group:
+        one = stats(path, "-p", PROSE[:400], "-n", answer, "--ignore-eos", "-c", CONTEXT, "--memory",
+                    budget, "--io", "buffered", "--seed", 1, meanwhile=seen, preexec_fn=group.enter)
+    check(one["experts"]["bytes_read"] > 10 * budget, "few experts were read")
+    print(f"     {seen.faults} pages came from storage in {answer} tokens")
+    check(seen.faults < answer / 10, f"{seen.faults} pages came from storage in {answer} tokens")
 
 
 def test_automatic_memory_respects_a_control_group():
     path = large("large")
     floor = inspect(path, "-c", CONTEXT)["plan"]["floor"]
-    with Group(2 * floor + 100 * MIB) as group:
+    with control_group(2 * floor + 100 * MIB) as group:
         one = stats(path, "-p", PROSE[:400], "-n", 20, "-c", CONTEXT, "--ignore-eos", "--seed", 1,
                     preexec_fn=group.enter)
     check("streaming" in one["err"], "the model was not streamed")
