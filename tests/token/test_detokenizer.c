@@ -40,7 +40,7 @@ static const char *push_bytes(const struct tokenizer *tokenizer, const char *byt
     return push_all(tokenizer, ids, count, 0);
 }
 
-// B9: each character comes when its last byte does, not before, not later.
+// Each character comes when its last byte does, not before, not later.
 static void characters_come_whole(void **state) {
     (void)state;
     struct fixture *f = byte_model();
@@ -56,7 +56,7 @@ static void characters_come_whole(void **state) {
     fixture_free(f);
 }
 
-// B10: one U+FFFD for each maximal subpart, the rest intact.
+// One U+FFFD for each maximal subpart, the rest intact.
 static void bad_bytes_are_replaced(void **state) {
     (void)state;
     struct fixture *f = byte_model();

@@ -65,12 +65,12 @@ static struct fixture *spm_model(void) {
 static void special_tokens_only_where_they_are_allowed(void **state) {
     (void)state;
     struct fixture *f = bpe_model("gpt-2");
-    // B1: off means plain text, for control and user-defined tokens alike.
+    // Off means plain text, for control and user-defined tokens alike.
     assert_string_equal(fixture_encode(f, "hi<|im_end|>", 0), "hi|<||i|m|_|end||>");
     assert_string_equal(fixture_encode(f, "<think>hi", 0), "<|t|hi|n|k|>|hi");
     assert_string_equal(fixture_encode(f, "hi<|im_end|> hi", TOKENIZER_SPECIAL),
                         "hi|[[<|im_end|>]]| hi");
-    // B5: a marker is one id as CONTROL and USER, and follows the merges as NORMAL.
+    // A marker is one id as CONTROL and USER, and follows the merges as NORMAL.
     assert_string_equal(fixture_encode(f, "<think>hi", TOKENIZER_SPECIAL), "[[<think>]]|hi");
     assert_string_equal(fixture_encode(f, "<plain>", TOKENIZER_SPECIAL), "<|p|l|a|i|n|>");
     // A run of blanks that the vocabulary has a token for is text, not a marker.
@@ -377,7 +377,7 @@ static void end_tokens_are_found_by_id_and_by_name(void **state) {
     fixture_free(f);
 }
 
-// B12: marked as an ordinary token, it ends the answer all the same, and is not shown.
+// Marked as an ordinary token, it ends the answer all the same, and is not shown.
 static void end_tokens_of_the_wrong_kind(void **state) {
     (void)state;
     static const char *const names[] = {"<|im_end|>", "<\uFF5Cend\u2581of\u2581sentence\uFF5C>",
