@@ -239,7 +239,7 @@ static void prefix_is_reused(void **state) {
 // without its neighbours.
 static void sessions_do_not_meet(void **state) {
     (void)state;
-    enum { TURNS = 30, TALKERS = 4, STEP = 20 };
+    enum { TURNS = 15, TALKERS = 4, STEP = 20 };
     static locum_token texts[TALKERS][PROMPT + TURNS];
     static struct talk alone[TALKERS];
     options.memory = house_floor(moe_path, &options);
