@@ -53,7 +53,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_THREADS] = {"threads", 't', CLI_INTEGER, MODEL_SETS, "N", 1, 256, NULL,
                      "computing threads (the machine's fast cores)"},
     [CLI_CHUNK] = {"chunk", 0, CLI_INTEGER, MODEL_SETS, "N", 1, 4096, NULL,
-                   "tokens of the prompt in one step (chosen by the memory plan)"},
+                   "tokens of the prompt in one step, never more than it has (chosen by the memory "
+                 "plan)"},
     [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
                 "how experts are read; direct goes past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
@@ -96,7 +97,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
 static const char *const run_notes[] = {
     "MODEL is a GGUF file, any shard of a split one, or a folder that holds one model. Without -p "
     "and -f the prompt is read from standard input (also when - stands there).",
-    "The answer goes to standard output, byte for byte; everything else to standard error.",
+    "The answer goes to standard output, byte for byte; everything else to standard error. Only on a "
+    "terminal is the last line of an answer ended.",
     "This version applies no chat templates: the prompt is continued as it stands. Special tokens "
     "in it are plain text unless --raw is given.",
     NULL};
