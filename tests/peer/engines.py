@@ -7,11 +7,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TOOLS = os.path.join(ROOT, "tools")
-sys.path[:0] = [os.path.join(TOOLS, "gguf"), os.path.join(TOOLS, "peer")]
+sys.path[:0] = [os.path.join(TOOLS, "gguf"), os.path.join(TOOLS, "peer"),
+                os.path.join(ROOT, "tests", "fixtures")]
+
+import peak_memory
 
 PYTHON = "/usr/bin/python3"
 
@@ -96,6 +100,20 @@ class Locum:
         command = [self.program, "tokenize", model, "-", "--ids"]
         command += ["--special"] if special else []
         return [int(word) for word in run(command, text.encode("utf-8")).split()]
+
+    def answer(self, model, prompt, count, options, group=None):
+        """The statistics of `locum run` over a file with a prompt, with its peak memory in bytes
+        as the kernel counted it."""
+        with tempfile.NamedTemporaryFile(suffix=".json") as stats:
+            command = [self.program, "run", model, "-f", prompt, "-n", str(count), "--ignore-eos",
+                       "--seed", "1", "--stats", stats.name, *options]
+            done, peak = peak_memory.run(command, group, stdin=subprocess.DEVNULL,
+                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            if done.returncode:
+                raise EngineError("locum run: exit code %d: %s"
+                                  % (done.returncode, done.stderr.decode(errors="replace")[-300:]))
+            with open(stats.name, encoding="utf-8") as file:  # it has been replaced
+                return json.load(file), peak
 
 
 class Reference:
