@@ -26,10 +26,14 @@ void float_avx2_init(struct kernels_table *table);
 void float_avx512_init(struct kernels_table *table);
 void quantise_avx2_init(struct kernels_table *table);
 void quantise_avx512_init(struct kernels_table *table);
-void tile_avx2_init(struct kernels_table *table);
-void tile_avxvnni_init(struct kernels_table *table);
-void tile_avx512_init(struct kernels_table *table);
-void tile_avx512vnni_init(struct kernels_table *table);
+void tile256_avx2_init(struct kernels_table *table);
+void tile256_avxvnni_init(struct kernels_table *table);
+void tile256_avx512_init(struct kernels_table *table);
+void tile256_avx512vnni_init(struct kernels_table *table);
+void tile32_avx2_init(struct kernels_table *table);
+void tile32_avxvnni_init(struct kernels_table *table);
+void tile32_avx512_init(struct kernels_table *table);
+void tile32_avx512vnni_init(struct kernels_table *table);
 void vector_avx2_init(struct kernels_table *table);
 void vector_avx512_init(struct kernels_table *table);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      the vector operations that the templates of this folder are written in, 8 lanes of 32
-//            bits. vec_avx512.h has the same names with 16 lanes.
+//            bits. vec_avx512.h has the same names with 16 lanes. VEC_VNNI adds vi_dpbusd.
 // Called by: files compiled for AVX2 and AVX-VNNI.
 // Threads:   pure.
 // Errors:    none.
@@ -11,6 +11,10 @@
 // *_part read or write the first n lanes only (0 <= n <= VEC); the others read as zero.
 #ifndef KERNELS_X86_VEC_AVX2_H
 #define KERNELS_X86_VEC_AVX2_H
+
+#ifdef VEC_VNNI
+#include "kernels/x86/simd512.h"
+#endif
 
 #include <immintrin.h>
 #include <stddef.h>
@@ -57,13 +61,22 @@ static inline vi vi_maddubs(vi a, vi b) { return _mm256_maddubs_epi16(a, b); }
 static inline vi vi_madd_signed(vi a, vi magnitude, vi b) {
     return _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(b, a));
 }
+#ifdef VEC_VNNI
+// sum + the four products of each lane: unsigned bytes of a, signed bytes of b.
+static inline vi vi_dpbusd(vi sum, vi a, vi b) { return _mm256_dpbusd_avx_epi32(sum, a, b); }
+#endif
 static inline vi vi_abs8(vi a) { return _mm256_abs_epi8(a); }
 // Bytes picked within each 128 bits.
 static inline vi vi_shuffle8(vi a, vi indices) { return _mm256_shuffle_epi8(a, indices); }
-// 0x01 in the bytes where all bits of mask are set in a, else 0 (mask has one bit per byte).
-static inline vi vi_test8(vi a, vi mask) {
-    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(a, mask), mask), vi_set8(1));
+// `value` in the bytes where all bits of mask are set in a, else 0 (mask has one bit per byte).
+static inline vi vi_test8(vi a, vi mask, int value) {
+    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(a, mask), mask), vi_set8(value));
 }
+// The low 16 bits of each lane, twice; the low ones of a and the high ones of b.
+static inline vi vi_pick_words(vi a) {
+    return _mm256_blend_epi16(a, _mm256_slli_epi32(a, 16), 0xaa);
+}
+static inline vi vi_low_high(vi a, vi b) { return _mm256_blend_epi16(a, b, 0xaa); }
 
 static inline int32_t vi_max_of(vi a) {
     __m128i x = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
@@ -143,14 +156,27 @@ static inline vf vf_load_bfloat(const void *p) {
 
 // ---- one lane per row of a matrix ---------------------------------------------------------------
 
-// Four dwords at row[i] + offset: out[j] holds dword j of each row.
-static inline void vi_load_rows(const uint8_t *const row[VEC], size_t offset, vi out[4]) {
+// VEC rows, `stride` bytes apart (0: the same row in every lane).
+struct vec_rows {
+    const uint8_t *first;
+    size_t stride;
+};
+static inline __m128i vec_row_16(const struct vec_rows *rows, size_t i, size_t offset) {
+    const uint8_t *p = rows->first + i * rows->stride + offset;
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+static inline __m128i vec_row_4(const struct vec_rows *rows, size_t i, size_t offset) {
+    int32_t x;
+    memcpy(&x, rows->first + i * rows->stride + offset, sizeof x);
+    return _mm_cvtsi32_si128(x);
+}
+// Four dwords at `offset` of each row: out[j] holds dword j.
+static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi out[4]) {
     __m256i a[4];
-    for (int i = 0; i < 4; i++) {
-        __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(row[i] + offset));
-        __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(row[i + 4] + offset));
-        a[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-    }
+    for (size_t i = 0; i < 4; i++) // a broadcast is a load alone, an insert would be a shuffle
+        a[i] = _mm256_blend_epi32(_mm256_castsi128_si256(vec_row_16(rows, i, offset)),
+                                  _mm256_broadcastsi128_si256(vec_row_16(rows, i + 4, offset)),
+                                  0xf0);
     __m256i b0 = _mm256_unpacklo_epi32(a[0], a[1]), b1 = _mm256_unpackhi_epi32(a[0], a[1]);
     __m256i b2 = _mm256_unpacklo_epi32(a[2], a[3]), b3 = _mm256_unpackhi_epi32(a[2], a[3]);
     out[0] = _mm256_unpacklo_epi64(b0, b2);
@@ -158,24 +184,42 @@ static inline void vi_load_rows(const uint8_t *const row[VEC], size_t offset, vi
     out[2] = _mm256_unpacklo_epi64(b1, b3);
     out[3] = _mm256_unpackhi_epi64(b1, b3);
 }
-// The low and the high 16 bits of each lane as float16.
-static inline vf vf_low_halves(vi a) {
-    __m256i low = _mm256_and_si256(a, vi_set32(0xffff));
-    __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(low, low), 0x08);
-    return _mm256_cvtph_ps(_mm256_castsi256_si128(packed));
+// The dword at `offset` of each row.
+static inline vi vi_load_dword(const struct vec_rows *rows, size_t offset) {
+    __m128i half[2];
+    for (size_t i = 0; i < 2; i++) {
+        __m128i a = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i, offset),
+                                       vec_row_4(rows, 4 * i + 1, offset));
+        __m128i b = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i + 2, offset),
+                                       vec_row_4(rows, 4 * i + 3, offset));
+        half[i] = _mm_unpacklo_epi64(a, b);
+    }
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(half[0]), half[1], 1);
 }
-static inline vf vf_high_halves(vi a) { return vf_low_halves(_mm256_srli_epi32(a, 16)); }
-// The dword, or the float16, at row[i] + offset.
-static inline vi vi_load_dword(const uint8_t *const row[VEC], size_t offset) {
-    int32_t x[VEC];
-    for (int i = 0; i < VEC; i++) memcpy(&x[i], row[i] + offset, sizeof x[i]);
-    return vi_load(x);
+// 16 bits of each lane, from bit `shift` (0 or 16), as float16.
+static inline vf vec_halves(vi a, int shift) {
+    const vi pick = _mm256_add_epi8(vi_set8(shift / 8),
+                                    _mm256_setr_epi32(0x05040100, 0x0d0c0908, -1, -1,
+                                                      0x05040100, 0x0d0c0908, -1, -1));
+    __m256i words = _mm256_permute4x64_epi64(vi_shuffle8(a, pick), 0x08);
+    return _mm256_cvtph_ps(_mm256_castsi256_si128(words));
 }
-static inline vf vf_load_halves(const uint8_t *const row[VEC], size_t offset) {
-    uint16_t x[VEC];
-    for (int i = 0; i < VEC; i++) memcpy(&x[i], row[i] + offset, sizeof x[i]);
-    return vf_load_half(x);
+static inline vf vf_low_halves(vi a) { return vec_halves(a, 0); }
+static inline vf vf_high_halves(vi a) { return vec_halves(a, 16); }
+// Bytes `low` and `high` (0..3) of each lane as a pair of unsigned, or of signed, 16-bit integers.
+static inline vi vi_pick(vi a, uint32_t low, uint32_t high) {
+    uint32_t x = 0x80008000u | low | high << 16, next = 0x04040404;
+    __m128i pick = _mm_setr_epi32((int)x, (int)(x + next), (int)(x + 2 * next), (int)(x + 3 * next));
+    return vi_shuffle8(a, _mm256_broadcastsi128_si256(pick));
 }
+static inline vi vi_pick_signed(vi a, uint32_t low, uint32_t high) {
+    uint32_t x = 0x00800080u | low << 8 | high << 24, next = 0x04040404;
+    __m128i pick = _mm_setr_epi32((int)x, (int)(x + next), (int)(x + 2 * next), (int)(x + 3 * next));
+    return vi_sar16(vi_shuffle8(a, _mm256_broadcastsi128_si256(pick)), 8);
+}
+// Makes x opaque where it stands: gcc would gather all products first and add them up last, which
+// takes more registers than there are.
+#define VI_KEEP(x) __asm__("" : "+x"(x))
 
 // ---- 16 virtual lanes ---------------------------------------------------------------------------
 

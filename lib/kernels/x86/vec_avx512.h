@@ -53,12 +53,19 @@ static inline vi vi_madd_signed(vi a, vi magnitude, vi b) {
     vi turned = _mm512_mask_sub_epi8(b, _mm512_movepi8_mask(a), vi_zero(), b);
     return _mm512_maddubs_epi16(magnitude, turned);
 }
+#ifdef VEC_VNNI
+static inline vi vi_dpbusd(vi sum, vi a, vi b) { return _mm512_dpbusd_epi32(sum, a, b); }
+#endif
 static inline vi vi_abs8(vi a) { return _mm512_abs_epi8(a); }
 static inline vi vi_shuffle8(vi a, vi indices) { return _mm512_shuffle_epi8(a, indices); }
-static inline vi vi_test8(vi a, vi mask) { // mask has one bit per byte: what is left is 0 or mask
+static inline vi vi_test8(vi a, vi mask, int value) {
     __mmask64 set = _mm512_cmpeq_epi8_mask(_mm512_and_si512(a, mask), mask);
-    return _mm512_mask_sub_epi8(vi_zero(), set, vi_zero(), vi_set8(-1));
+    return _mm512_mask_sub_epi8(vi_zero(), set, vi_zero(), vi_set8(-value));
 }
+static inline vi vi_low_high(vi a, vi b) {
+    return _mm512_mask_mov_epi16(a, 0xaaaaaaaa, b);
+}
+static inline vi vi_pick_words(vi a) { return vi_low_high(a, _mm512_slli_epi32(a, 16)); }
 
 static inline int32_t vi_max_of(vi a) {
     int32_t x[VEC], largest;
@@ -136,17 +143,28 @@ static inline vf vf_load_bfloat(const void *p) {
     return vi_as_float(vi_load(x));
 }
 
-static inline void vi_load_rows(const uint8_t *const row[VEC], size_t offset, vi out[4]) {
+struct vec_rows {
+    const uint8_t *first;
+    size_t stride;
+};
+static inline __m128i vec_row_16(const struct vec_rows *rows, size_t i, size_t offset) {
+    const uint8_t *p = rows->first + i * rows->stride + offset;
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+static inline __m128i vec_row_4(const struct vec_rows *rows, size_t i, size_t offset) {
+    int32_t x;
+    memcpy(&x, rows->first + i * rows->stride + offset, sizeof x);
+    return _mm_cvtsi32_si128(x);
+}
+static inline vi vec_join(__m128i a, __m128i b, __m128i c, __m128i d) {
+    vi x = _mm512_inserti32x4(_mm512_broadcast_i32x4(a), b, 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(x, c, 2), d, 3);
+}
+static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi out[4]) {
     vi a[4];
-    for (int i = 0; i < 4; i++) {
-        __m128i x[4];
-        for (int j = 0; j < 4; j++)
-            x[j] = _mm_loadu_si128((const __m128i *)(const void *)(row[i + 4 * j] + offset));
-        a[i] = _mm512_broadcast_i32x4(x[0]);
-        a[i] = _mm512_inserti32x4(a[i], x[1], 1);
-        a[i] = _mm512_inserti32x4(a[i], x[2], 2);
-        a[i] = _mm512_inserti32x4(a[i], x[3], 3);
-    }
+    for (size_t i = 0; i < 4; i++)
+        a[i] = vec_join(vec_row_16(rows, i, offset), vec_row_16(rows, i + 4, offset),
+                        vec_row_16(rows, i + 8, offset), vec_row_16(rows, i + 12, offset));
     vi b0 = _mm512_unpacklo_epi32(a[0], a[1]), b1 = _mm512_unpackhi_epi32(a[0], a[1]);
     vi b2 = _mm512_unpacklo_epi32(a[2], a[3]), b3 = _mm512_unpackhi_epi32(a[2], a[3]);
     out[0] = _mm512_unpacklo_epi64(b0, b2);
@@ -154,18 +172,35 @@ static inline void vi_load_rows(const uint8_t *const row[VEC], size_t offset, vi
     out[2] = _mm512_unpacklo_epi64(b1, b3);
     out[3] = _mm512_unpackhi_epi64(b1, b3);
 }
+static inline vi vi_load_dword(const struct vec_rows *rows, size_t offset) {
+    __m128i x[4];
+    for (size_t i = 0; i < 4; i++) {
+        __m128i a = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i, offset),
+                                       vec_row_4(rows, 4 * i + 1, offset));
+        __m128i b = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i + 2, offset),
+                                       vec_row_4(rows, 4 * i + 3, offset));
+        x[i] = _mm_unpacklo_epi64(a, b);
+    }
+    return vec_join(x[0], x[1], x[2], x[3]);
+}
 static inline vf vf_low_halves(vi a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 static inline vf vf_high_halves(vi a) { return vf_low_halves(_mm512_srli_epi32(a, 16)); }
-static inline vi vi_load_dword(const uint8_t *const row[VEC], size_t offset) {
-    int32_t x[VEC];
-    for (int i = 0; i < VEC; i++) memcpy(&x[i], row[i] + offset, sizeof x[i]);
-    return vi_load(x);
+static inline vi vec_pick(vi a, uint32_t x) {
+    uint32_t next = 0x04040404;
+    __m128i pick = _mm_setr_epi32((int)x, (int)(x + next), (int)(x + 2 * next), (int)(x + 3 * next));
+    return vi_shuffle8(a, _mm512_broadcast_i32x4(pick));
 }
-static inline vf vf_load_halves(const uint8_t *const row[VEC], size_t offset) {
-    uint16_t x[VEC];
-    for (int i = 0; i < VEC; i++) memcpy(&x[i], row[i] + offset, sizeof x[i]);
-    return vf_load_half(x);
+static inline vi vi_pick(vi a, uint32_t low, uint32_t high) {
+    return vec_pick(a, 0x80008000u | low | high << 16);
 }
+static inline vi vi_pick_signed(vi a, uint32_t low, uint32_t high) {
+    return vi_sar16(vec_pick(a, 0x00800080u | low << 8 | high << 24), 8);
+}
+#ifdef LOCUM_SIMDE
+#define VI_KEEP(x) ((void)0)
+#else
+#define VI_KEEP(x) __asm__("" : "+v"(x))
+#endif
 
 typedef struct {
     vf all;

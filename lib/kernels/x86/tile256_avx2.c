@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/x86/vec_avx2.h"
 
-#define TILE_VNNI 0
-#define TILE_INIT tile_avx2_init
+#define TILE_TYPES TILE_LIST_256
+#define TILE_INIT tile256_avx2_init
 #include "kernels/x86/tile_x86.h"

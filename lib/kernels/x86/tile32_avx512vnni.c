@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#define VEC_VNNI
 #include "kernels/x86/vec_avx512.h"
 
-#define TILE_VNNI 0
-#define TILE_INIT tile_avx512_init
+#define TILE_TYPES TILE_LIST_32
+#define TILE_INIT tile32_avx512vnni_init
 #include "kernels/x86/tile_x86.h"

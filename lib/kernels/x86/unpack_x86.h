@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Owns:      what the bytes of quantised weights become in vectors, type by type.
+// Called by: tile_x86.h.
+// Threads:   pure.
+// Errors:    none.
+// Not here:  products (sink_x86.h).
+//
+// One row of the matrix per 32-bit lane. For every type two functions of a block at `rows`:
+//
+//     unpack_head_T     its scales
+//     unpack_body_T     its codes: puts number i = codes 4i .. 4i+3 of each row, ascending i within
+//                       each group that has a scale
+//
+// Codes are unsigned bytes, as the instructions want them, with a bias that is taken out with the
+// sums of activations: sum((code + bias) * q) - bias * sum(q). Without VNNI, products of two
+// neighbours are 16-bit, `run` of them may be added before they could overflow, and 8-bit codes
+// would saturate: those stay signed (run 1, magnitude times signed activation).
+//
+//     codes up to   3, 7, 15   31, 24 (MXFP4)   63   signed
+//     run           4 or 8     4                2    1        run * 2 * code * 127 <= 32767
+#ifndef KERNELS_X86_UNPACK_X86_H
+#define KERNELS_X86_UNPACK_X86_H
+
+#include "kernels/x86/sink_x86.h"
+
+// The scales of a block of 256 or 32.
+struct unpack_head {
+    vf d, m;
+    vi scale[16];  // of 256, per group of 16 or 32: an int16, twice
+    vi minimum[8]; // of 256, int16 pairs: what meets the sums of activations of two groups
+};
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of 32
+// ---------------------------------------------------------------------------------------------
+
+TILE_INLINE void unpack_d(struct unpack_head *h, const struct vec_rows *rows) {
+    h->d = vf_low_halves(vi_load_dword(rows, 0));
+}
+TILE_INLINE void unpack_d_and_m(struct unpack_head *h, const struct vec_rows *rows) {
+    vi x = vi_load_dword(rows, 0);
+    h->d = vf_low_halves(x);
+    h->m = vf_high_halves(x);
+}
+
+// What becomes of a 4-bit index: itself, a value of a table, or the low part of a 5-bit code.
+struct unpack_nibble {
+    const uint8_t *table; // 16 values or NULL
+    bool fifth;
+    vi bits; // bit j of a row's dword is bit 4 of element j
+};
+
+TILE_INLINE vi unpack_index(vi index, const struct unpack_nibble kind, const int i) {
+    static const uint8_t byte_of[4][16] = {
+        {0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12},
+        {1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13},
+        {2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14},
+        {3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15},
+    };
+    if (kind.table) return vi_shuffle8(vi_repeat(kind.table), index);
+    if (!kind.fifth) return index;
+    vi spread = vi_shuffle8(kind.bits, vi_repeat(byte_of[i / 2]));
+    vi set = vi_test8(spread, vi_set32(i % 2 ? (int32_t)0x80402010u : 0x08040201), 16);
+    return vi_or(index, set);
+}
+
+// 16 bytes of each row: element j of 32 in the low half of byte j, j + 16 in the high one.
+TILE_INLINE void unpack_nibbles(struct sink *s, const struct sink_form form,
+                                const struct vec_rows *rows, size_t offset, const int first,
+                                const struct unpack_nibble kind) {
+    vi x[4];
+    vi_load_rows(rows, offset, x);
+    TILE_UNROLL
+    for (int i = 0; i < 4; i++)
+        put(s, form, first + i, unpack_index(vi_and(x[i], vi_set8(15)), kind, i));
+    TILE_UNROLL
+    for (int i = 0; i < 4; i++) {
+        vi high = vi_and(vi_shr16(x[i], 4), vi_set8(15));
+        put(s, form, first + i + 4, unpack_index(high, kind, i + 4));
+    }
+}
+
+#define unpack_head_Q8_0 unpack_d
+#define unpack_head_Q4_0 unpack_d
+#define unpack_head_Q4_1 unpack_d_and_m
+#define unpack_head_Q5_0 unpack_d
+#define unpack_head_Q5_1 unpack_d_and_m
+#define unpack_head_IQ4_NL unpack_d
+
+TILE_INLINE void unpack_head_MXFP4(struct unpack_head *h, const struct vec_rows *rows) {
+    // The bits of 2^(e - 128): (e - 1) << 23, of the denormals e = 0 and 1 (e + 1) << 21, which
+    // is the larger just there.
+    vi e = vi_and(vi_load_dword(rows, 0), vi_set32(255));
+    vi normal = vi_shl32(vi_sub32(e, vi_set32(1)), 23);
+    h->d = vi_as_float(vi_max32(normal, vi_shl32(vi_add32(e, vi_set32(1)), 21)));
+}
+
+TILE_INLINE void unpack_body_Q8_0(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    TILE_UNROLL
+    for (int half = 0; half < 2; half++) {
+        vi x[4];
+        vi_load_rows(rows, 2 + 16 * (size_t)half, x);
+        TILE_UNROLL
+        for (int i = 0; i < 4; i++)
+            put(s, form, 4 * half + i, TILE_VNNI ? vi_xor(x[i], vi_set8(-128)) : x[i]);
+    }
+}
+
+// The values of IQ4_NL and IQ4_XS, and 128 more.
+static const uint8_t unpack_iq4[2][16] = {
+    {129, 152, 173, 191, 207, 221, 234, 246, 1, 13, 25, 38, 53, 69, 89, 113},
+    {1, 24, 45, 63, 79, 93, 106, 118, 129, 141, 153, 166, 181, 197, 217, 241},
+};
+static const uint8_t unpack_mxfp4[16] = {12, 13, 14, 15, 16, 18, 20, 24,
+                                         12, 11, 10, 9, 8, 6, 4, 0};
+
+#define UNPACK_BODY_NIBBLES(type, offset, ...)                                                     \
+    TILE_INLINE void unpack_body_##type(struct sink *s, const struct sink_form form,               \
+                                        const struct vec_rows *rows) {                             \
+        unpack_nibbles(s, form, rows, offset, 0, (struct unpack_nibble){__VA_ARGS__});             \
+    }
+UNPACK_BODY_NIBBLES(Q4_0, 2, 0)
+UNPACK_BODY_NIBBLES(Q4_1, 4, 0)
+UNPACK_BODY_NIBBLES(Q5_0, 6, .fifth = true, .bits = vi_load_dword(rows, 2))
+UNPACK_BODY_NIBBLES(Q5_1, 8, .fifth = true, .bits = vi_load_dword(rows, 4))
+UNPACK_BODY_NIBBLES(IQ4_NL, 2, .table = unpack_iq4[TILE_VNNI])
+UNPACK_BODY_NIBBLES(MXFP4, 1, .table = unpack_mxfp4)
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of 256
+// ---------------------------------------------------------------------------------------------
+
+// The 16 bytes that Q4_K and Q5_K begin with: d, dmin, eight 6-bit scales and minima.
+TILE_INLINE void unpack_head_Q4_K(struct unpack_head *h, const struct vec_rows *rows) {
+    const vi low4 = vi_set8(15), high2 = vi_set8(0x30);
+    vi x[4], scale[2], minimum[2];
+    vi_load_rows(rows, 0, x);
+    h->d = vf_low_halves(x[0]);
+    h->m = vf_high_halves(x[0]);
+    scale[0] = vi_and(x[1], vi_set8(63));
+    minimum[0] = vi_and(x[2], vi_set8(63));
+    scale[1] = vi_or(vi_and(x[3], low4), vi_and(vi_shr16(x[1], 2), high2));
+    minimum[1] = vi_or(vi_and(vi_shr16(x[3], 4), low4), vi_and(vi_shr16(x[2], 2), high2));
+    TILE_UNROLL
+    for (uint32_t g = 0; g < 8; g++) h->scale[g] = vi_pick(scale[g / 4], g % 4, g % 4);
+    TILE_UNROLL
+    for (uint32_t g = 0; g < 8; g += 2)
+        h->minimum[g / 2] = vi_pick(minimum[g / 4], g % 4, g % 4 + 1);
+}
+#define unpack_head_Q5_K unpack_head_Q4_K
+
+// 16 scales, a signed byte each, which also meet the sums of activations to take out the bias.
+TILE_INLINE void unpack_signed_scales(struct unpack_head *h, const vi x[4]) {
+    TILE_UNROLL
+    for (uint32_t g = 0; g < 16; g++) h->scale[g] = vi_pick_signed(x[g / 4], g % 4, g % 4);
+    TILE_UNROLL
+    for (uint32_t g = 0; g < 16; g += 2)
+        h->minimum[g / 2] = vi_pick_signed(x[g / 4], g % 4, g % 4 + 1);
+}
+
+TILE_INLINE void unpack_head_Q2_K(struct unpack_head *h, const struct vec_rows *rows) {
+    vi x[4];
+    vi_load_rows(rows, 0, x);
+    TILE_UNROLL
+    for (uint32_t g = 0; g < 16; g += 2) {
+        vi scale = vi_and(x[g / 4], vi_set8(15));
+        vi minimum = vi_and(vi_shr16(x[g / 4], 4), vi_set8(15));
+        h->scale[g] = vi_pick(scale, g % 4, g % 4);
+        h->scale[g + 1] = vi_pick(scale, g % 4 + 1, g % 4 + 1);
+        h->minimum[g / 2] = vi_pick(minimum, g % 4, g % 4 + 1);
+    }
+    vi d = vi_load_dword(rows, 80);
+    h->d = vf_low_halves(d);
+    h->m = vf_high_halves(d);
+}
+
+TILE_INLINE void unpack_head_Q3_K(struct unpack_head *h, const struct vec_rows *rows) {
+    const vi s[3] = {vi_load_dword(rows, 96), vi_load_dword(rows, 100), vi_load_dword(rows, 104)};
+    vi x[4];
+    TILE_UNROLL
+    for (int j = 0; j < 4; j++) { // 4 low bits in s[0], s[1], 2 high bits in s[2]
+        vi low = vi_and(j < 2 ? s[j] : vi_shr16(s[j - 2], 4), vi_set8(15));
+        vi high = vi_and(j < 2 ? vi_shl16(s[2], 4 - 2 * j) : vi_shr16(s[2], 2 * j - 4),
+                         vi_set8(0x30));
+        x[j] = vi_sub8(vi_or(low, high), vi_set8(32));
+    }
+    unpack_signed_scales(h, x);
+    h->d = vf_high_halves(vi_load_dword(rows, 106)); // the last two bytes are d
+}
+
+TILE_INLINE void unpack_head_Q6_K(struct unpack_head *h, const struct vec_rows *rows) {
+    vi x[4];
+    vi_load_rows(rows, 192, x);
+    unpack_signed_scales(h, x);
+    h->d = vf_high_halves(vi_load_dword(rows, 206)); // the last two bytes are d
+}
+
+TILE_INLINE void unpack_head_IQ4_XS(struct unpack_head *h, const struct vec_rows *rows) {
+    const vi high = vi_load_dword(rows, 0), low = vi_load_dword(rows, 4);
+    TILE_UNROLL
+    for (int b = 0; b < 8; b++) {
+        vi top = vi_and(vi_shr32(high, 16 + 2 * b), vi_set32(3));
+        vi scale = vi_or(vi_and(vi_shr32(low, 4 * b), vi_set32(15)), vi_shl32(top, 4));
+        scale = vi_sub32(scale, vi_set32(32));
+        h->scale[b] = vi_pick_words(scale);
+    }
+    TILE_UNROLL
+    for (int b = 0; b < 8; b += 2)
+        h->minimum[b / 2] = vi_low_high(h->scale[b], h->scale[b + 1]);
+    h->d = vf_low_halves(high);
+}
+
+// Bit `from` of every byte, moved to bit `to`.
+TILE_INLINE vi unpack_bit(vi x, int from, int to) {
+    vi moved = from < to ? vi_shl16(x, to - from) : vi_shr16(x, from - to);
+    return vi_and(moved, vi_set8(1 << to));
+}
+
+TILE_INLINE void unpack_body_Q4_K(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    TILE_UNROLL
+    for (int j = 0; j < 8; j++) { // 16 bytes: halves of two neighbouring groups
+        vi x[4];
+        vi_load_rows(rows, 16 + 16 * (size_t)j, x);
+        TILE_UNROLL
+        for (int i = 0; i < 4; i++) {
+            int at = j / 2 * 16 + j % 2 * 4 + i;
+            put(s, form, at, vi_and(x[i], vi_set8(15)));
+            put(s, form, at + 8, vi_and(vi_shr16(x[i], 4), vi_set8(15)));
+        }
+    }
+}
+
+TILE_INLINE void unpack_body_Q5_K(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    vi high[8];
+    vi_load_rows(rows, 16, high);
+    vi_load_rows(rows, 32, high + 4);
+    TILE_UNROLL
+    for (int j = 0; j < 8; j++) {
+        vi x[4];
+        vi_load_rows(rows, 48 + 16 * (size_t)j, x);
+        TILE_UNROLL
+        for (int i = 0; i < 4; i++) {
+            int at = j / 2 * 16 + j % 2 * 4 + i, bit = j / 2 * 2;
+            vi top = high[j % 2 * 4 + i];
+            vi low = vi_and(x[i], vi_set8(15));
+            put(s, form, at, vi_or(low, unpack_bit(top, bit, 4)));
+            low = vi_and(vi_shr16(x[i], 4), vi_set8(15));
+            put(s, form, at + 8, vi_or(low, unpack_bit(top, bit + 1, 4)));
+        }
+    }
+}
+
+TILE_INLINE void unpack_body_Q2_K(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    TILE_UNROLL
+    for (int j = 0; j < 4; j++) { // 16 bytes: four groups, 32 apart
+        vi x[4];
+        vi_load_rows(rows, 16 + 16 * (size_t)j, x);
+        TILE_UNROLL
+        for (int r = 0; r < 4; r++) {
+            TILE_UNROLL
+            for (int i = 0; i < 4; i++)
+                put(s, form, j / 2 * 32 + r * 8 + j % 2 * 4 + i,
+                    vi_and(vi_shr16(x[i], 2 * r), vi_set8(3)));
+        }
+    }
+}
+
+TILE_INLINE void unpack_body_Q3_K(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    vi high[8];
+    vi_load_rows(rows, 0, high);
+    vi_load_rows(rows, 16, high + 4);
+    TILE_UNROLL
+    for (int j = 0; j < 4; j++) {
+        vi x[4];
+        vi_load_rows(rows, 32 + 16 * (size_t)j, x);
+        TILE_UNROLL
+        for (int r = 0; r < 4; r++) {
+            TILE_UNROLL
+            for (int i = 0; i < 4; i++) {
+                vi low = vi_and(vi_shr16(x[i], 2 * r), vi_set8(3));
+                vi top = unpack_bit(high[j % 2 * 4 + i], j / 2 * 4 + r, 2);
+                put(s, form, j / 2 * 32 + r * 8 + j % 2 * 4 + i, vi_or(low, top));
+            }
+        }
+    }
+}
+
+TILE_INLINE void unpack_body_Q6_K(struct sink *s, const struct sink_form form,
+                                  const struct vec_rows *rows) {
+    TILE_UNROLL
+    for (int j = 0; j < 4; j++) { // half j / 2, bytes j % 2 of its 2 x 16
+        const vi low4 = vi_set8(15), high2 = vi_set8(0x30);
+        size_t half = (size_t)(j / 2), part = 16 * (size_t)(j % 2);
+        vi a[4], b[4], y[4];
+        vi_load_rows(rows, 64 * half + part, a);
+        vi_load_rows(rows, 64 * half + part + 32, b);
+        vi_load_rows(rows, 128 + 32 * half + part, y);
+        TILE_UNROLL
+        for (int i = 0; i < 4; i++) {
+            int at = j / 2 * 32 + j % 2 * 4 + i;
+            put(s, form, at,
+                vi_or(vi_and(a[i], low4), vi_and(vi_shl16(y[i], 4), high2)));
+            put(s, form, at + 8,
+                vi_or(vi_and(b[i], low4), vi_and(vi_shl16(y[i], 2), high2)));
+            put(s, form, at + 16, vi_or(vi_and(vi_shr16(a[i], 4), low4), vi_and(y[i], high2)));
+            put(s, form, at + 24,
+                vi_or(vi_and(vi_shr16(b[i], 4), low4), vi_and(vi_shr16(y[i], 2), high2)));
+        }
+    }
+}
+
+TILE_INLINE void unpack_body_IQ4_XS(struct sink *s, const struct sink_form form,
+                                    const struct vec_rows *rows) {
+    TILE_UNROLL
+    for (int b = 0; b < 8; b++)
+        unpack_nibbles(s, form, rows, 8 + 16 * (size_t)b, 8 * b,
+                       (struct unpack_nibble){.table = unpack_iq4[TILE_VNNI]});
+}
+
+#endif
