@@ -17,13 +17,13 @@ static void write_rows(const struct exec *exec, uint8_t *out, const float *in, s
 
 bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     const struct plan *plan = exec->config.plan;
     const struct exec_kv_layout *kv = exec->config.kv;
     uint32_t cache = op->u.attention.cache;
     const struct plan_cache *c = &plan->caches[cache];
     size_t element = kv->f32 ? 4 : 2;
-    for (size_t i, end; exec_team_take(exec->config.team, exec->rows, 1, &i, &end);) {
+    for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
         uint32_t position = exec->batch->positions[i];
         uint8_t *page = exec_sequence_of(exec, i)->pages[position / EXEC_KV_PAGE_POSITIONS];
         size_t row = position % EXEC_KV_PAGE_POSITIONS;
@@ -104,7 +104,7 @@ bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op 
     uint32_t heads_kv = exec->config.plan->caches[op->u.attention.cache].heads_kv;
     float *scratch = exec->attention + (size_t)worker * exec->attention_floats;
     size_t items = (size_t)exec->rows * heads_kv;
-    for (size_t i, end; exec_team_take(exec->config.team, items, 1, &i, &end);) {
+    for (size_t i, end; exec_team_take(exec->config.team, worker, items, 1, &i, &end);) {
         attend(exec, op, i / heads_kv, (uint32_t)(i % heads_kv), scratch);
     }
     return true;

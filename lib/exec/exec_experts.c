@@ -31,7 +31,7 @@ bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op
     struct kernels_route route = set->route;
     route.bias = exec_vector(exec, set->route_bias);
     float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
-    for (size_t i, end; exec_team_take(exec->config.team, exec->rows, 1, &i, &end);) {
+    for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
         size_t at = i * set->used;
         if (!kernels_route_select(&route, exec_row(exec, op->in, i), scratch, moe->ids + at,
                                   moe->weights + at, moe->rank + at)) {
@@ -166,10 +166,11 @@ static void multiply_in(struct exec *exec, const struct plan_experts *set, int w
     exec->config.kernels->matmul[matrix->dtype](&m);
 }
 
-static void phase_in(struct exec *exec, const struct plan_experts *set) {
+static void phase_in(struct exec *exec, uint32_t worker, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
     size_t rows = 2 * set->width; // gate rows, then up rows: one list of tiles, cut where gate ends
-    for (size_t i, end; exec_team_take(exec->config.team, tile_count(moe, rows), 1, &i, &end);) {
+    for (size_t i, end;
+         exec_team_take(exec->config.team, worker, tile_count(moe, rows), 1, &i, &end);) {
         struct tile t = tile_at(moe, i, rows);
         if (set->fused) {
             multiply_in(exec, set, PLAN_GATE, t.ready, t.begin, t.end);
@@ -182,12 +183,13 @@ static void phase_in(struct exec *exec, const struct plan_experts *set) {
     }
 }
 
-static void phase_act(struct exec *exec, const struct plan_op *op, const struct plan_experts *set) {
+static void phase_act(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct plan_experts *set) {
     const struct kernels_table *k = exec->config.kernels;
     struct exec_moe *moe = &exec->moe;
     enum kernels_act act = kernels_act_of(set->matrix[PLAN_DOWN].dtype);
     size_t stride = kernels_act_bytes(act, set->width);
-    for (size_t i, end; exec_team_take(exec->config.team, moe->rows, 1, &i, &end);) {
+    for (size_t i, end; exec_team_take(exec->config.team, worker, moe->rows, 1, &i, &end);) {
         float *h = moe->h + i * 2 * set->width;
         (op->u.experts.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(h, h, h + set->width,
                                                                          set->width);
@@ -227,10 +229,10 @@ static void multiply_down(struct exec *exec, const struct plan_experts *set, con
     }
 }
 
-static void phase_down(struct exec *exec, const struct plan_experts *set) {
+static void phase_down(struct exec *exec, uint32_t worker, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
     for (size_t i, end;
-         exec_team_take(exec->config.team, tile_count(moe, set->inputs), 1, &i, &end);) {
+         exec_team_take(exec->config.team, worker, tile_count(moe, set->inputs), 1, &i, &end);) {
         struct tile t = tile_at(moe, i, set->inputs);
         multiply_down(exec, set, &t);
     }
@@ -245,9 +247,11 @@ static void add_row(struct exec *exec, const struct plan_op *op, const struct pl
 }
 
 // Ascending order: the round's experts are in ascending id, so each token's additions are too.
-static void phase_add(struct exec *exec, const struct plan_op *op, const struct plan_experts *set) {
+static void phase_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                      const struct plan_experts *set) {
     const struct exec_moe *moe = &exec->moe;
-    for (size_t c, end; exec_team_take(exec->config.team, set->inputs, COLUMN_GRAIN, &c, &end);) {
+    for (size_t c, end;
+         exec_team_take(exec->config.team, worker, set->inputs, COLUMN_GRAIN, &c, &end);) {
         for (uint32_t r = 0; r < moe->ready_count; r++) {
             const struct exec_ready *ready = &moe->ready[r];
             for (uint32_t j = 0; j < ready->count; j++) {
@@ -260,9 +264,10 @@ static void phase_add(struct exec *exec, const struct plan_op *op, const struct 
 }
 
 // Order of arrival: all rows are there; choices are in ascending id.
-static void add_arrived(struct exec *exec, const struct plan_op *op,
+static void add_arrived(struct exec *exec, uint32_t worker, const struct plan_op *op,
                         const struct plan_experts *set) {
-    for (size_t c, end; exec_team_take(exec->config.team, set->inputs, COLUMN_GRAIN, &c, &end);) {
+    for (size_t c, end;
+         exec_team_take(exec->config.team, worker, set->inputs, COLUMN_GRAIN, &c, &end);) {
         for (uint32_t token = 0; token < exec->rows; token++) {
             for (uint32_t j = 0; j < set->used; j++) {
                 add_row(exec, op, set, token, j, (size_t)token * set->used + j, c, end);
@@ -271,9 +276,9 @@ static void add_arrived(struct exec *exec, const struct plan_op *op,
     }
 }
 
-static void clear_out(struct exec *exec, const struct plan_op *op) {
+static void clear_out(struct exec *exec, uint32_t worker, const struct plan_op *op) {
     size_t width = exec_buffer(exec, op->out)->width;
-    for (size_t i, end; exec_team_take(exec->config.team, exec->rows, 1, &i, &end);) {
+    for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
         memset(exec_row(exec, op->out, i), 0, width * sizeof(float));
     }
 }
@@ -285,14 +290,14 @@ static bool rounds(struct exec *exec, uint32_t worker, const struct plan_op *op,
         if (worker == 0) take_ready(exec);
         if (!exec_team_sync(team)) return false;
         if (exec->moe.ready_count == 0) return true;
-        phase_in(exec, set);
+        phase_in(exec, worker, set);
         if (!exec_team_sync(team)) return false;
-        phase_act(exec, op, set);
+        phase_act(exec, worker, op, set);
         if (!exec_team_sync(team)) return false;
-        phase_down(exec, set);
+        phase_down(exec, worker, set);
         if (!exec_team_sync(team)) return false;
         if (exec->moe.arrival) continue;
-        phase_add(exec, op, set);
+        phase_add(exec, worker, op, set);
         if (!exec_team_sync(team)) return false;
     }
 }
@@ -302,13 +307,13 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_team *team = exec->config.team;
     if (worker == 0) begin(exec, set);
-    exec_quantise(exec, op, info);
+    exec_quantise(exec, worker, op, info);
     bool going = exec_team_sync(team);
     if (going) {
-        clear_out(exec, op);
+        clear_out(exec, worker, op);
         going = exec_team_sync(team) && rounds(exec, worker, op, set);
     }
-    if (going && exec->moe.arrival) add_arrived(exec, op, set);
+    if (going && exec->moe.arrival) add_arrived(exec, worker, op, set);
     if (worker > 0) return going;
     if (going) trace(exec, set);
     store_end(exec->config.store); // also after an error: releases what is held

@@ -7,18 +7,18 @@
 
 enum { ROWS_GRAIN = 32 }; // rows of a weight per portion: 64 KiB of Q4_K at 2048 columns
 
-#define FOR_ROWS(exec, row)                                                     \
-    for (size_t begin_, end_;                                                   \
-         exec_team_take((exec)->config.team, (exec)->rows, 1, &begin_, &end_);) \
+#define FOR_ROWS(exec, worker, row)                                                     \
+    for (size_t begin_, end_;                                                           \
+         exec_team_take((exec)->config.team, worker, (exec)->rows, 1, &begin_, &end_);) \
         for (size_t row = begin_; row < end_; row++)
 
 bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     const struct kernels_table *k = exec->config.kernels;
     const struct plan_weight *w = &exec->config.plan->weights[op->weight];
     const uint8_t *data = exec_weights_data(exec->config.weights, op->weight);
-    FOR_ROWS(exec, i) {
+    FOR_ROWS(exec, worker, i) {
         float *out = exec_row(exec, op->out, i);
         k->dequantise[w->dtype](out, data + (size_t)exec->batch->tokens[i] * w->row_bytes, w->cols);
         if (op->u.scale != 1) k->scale(out, out, op->u.scale, w->cols);
@@ -28,10 +28,10 @@ bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
 
 bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
                   const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     size_t groups = op->u.norm.groups, n = exec_buffer(exec, op->in)->width / groups;
     const float *w = exec_vector(exec, op->weight);
-    FOR_ROWS(exec, i) {
+    FOR_ROWS(exec, worker, i) {
         float *out = exec_row(exec, op->out, i);
         const float *in = exec_row(exec, op->in, i);
         for (size_t g = 0; g < groups; g++) {
@@ -44,9 +44,10 @@ bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
     return true;
 }
 
-void exec_quantise(struct exec *exec, const struct plan_op *op, const struct exec_op *info) {
+void exec_quantise(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info) {
     size_t k = exec_buffer(exec, op->in)->width;
-    for (size_t begin, end; exec_team_take(exec->config.team, exec->rows, 1, &begin, &end);) {
+    for (size_t begin, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &begin, &end);) {
         for (size_t i = begin; i < end; i++) {
             for (int act = 0; act < EXEC_ACTS; act++) {
                 if (!info->quantise[act]) continue;
@@ -70,11 +71,10 @@ static void add_bias(struct exec *exec, const struct plan_op *op, size_t first, 
 
 bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info) {
-    (void)worker;
     const struct plan_weight *w = &exec->config.plan->weights[op->weight];
     enum kernels_act act = kernels_act_of(w->dtype);
     if (info->quantise[act]) {
-        exec_quantise(exec, op, info);
+        exec_quantise(exec, worker, op, info);
         if (!exec_team_sync(exec->config.team)) return false;
     }
     struct kernels_matmul m = {
@@ -86,7 +86,7 @@ bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op
         .y_stride = exec_buffer(exec, op->out)->width,
     };
     const uint8_t *data = exec_weights_data(exec->config.weights, op->weight);
-    for (size_t begin, end; exec_team_take(exec->config.team, w->rows, ROWS_GRAIN, &begin, &end);) {
+    for (size_t begin, end; exec_team_take(exec->config.team, worker, w->rows, ROWS_GRAIN, &begin, &end);) {
         m.w = data + begin * w->row_bytes;
         m.rows = end - begin;
         m.y = exec_row(exec, op->out, 0) + begin;
@@ -98,11 +98,11 @@ bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op
 
 bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
                   const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     const struct plan_rope *table = &exec->config.plan->ropes[op->u.rope.table];
     const struct kernels_table *k = exec->config.kernels;
     size_t n_rot = table->rope.n_rot;
-    FOR_ROWS(exec, i) {
+    FOR_ROWS(exec, worker, i) {
         const float *cs = exec->rope_rows[op->u.rope.table] + i * n_rot;
         (table->neox ? k->rope_neox : k->rope_norm)(exec_row(exec, op->out, i), op->u.rope.heads,
                                                     op->u.rope.head_size, n_rot / 2, cs);
@@ -112,8 +112,8 @@ bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
 
 bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
                  const struct exec_op *info) {
-    (void)worker, (void)info;
-    FOR_ROWS(exec, i) {
+    (void)info;
+    FOR_ROWS(exec, worker, i) {
         exec->config.kernels->add(exec_row(exec, op->out, i), exec_row(exec, op->in, i),
                                   exec_buffer(exec, op->out)->width);
     }
@@ -122,9 +122,9 @@ bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
 
 bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     const struct kernels_table *k = exec->config.kernels;
-    FOR_ROWS(exec, i) {
+    FOR_ROWS(exec, worker, i) {
         (op->u.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(
             exec_row(exec, op->out, i), exec_row(exec, op->in, i), exec_row(exec, op->in2, i),
             exec_buffer(exec, op->out)->width);
@@ -135,10 +135,10 @@ bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *
 // One factor per token: 1 / (1 + exp(-w.x))
 bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     const struct kernels_table *k = exec->config.kernels;
     const float *w = exec_vector(exec, op->weight);
-    FOR_ROWS(exec, i) {
+    FOR_ROWS(exec, worker, i) {
         float power = -k->dot(w, exec_row(exec, op->in, i), exec_buffer(exec, op->in)->width);
         k->exp(&power, &power, 1);
         float *out = exec_row(exec, op->out, i);
@@ -149,8 +149,8 @@ bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *
 
 bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info) {
-    (void)worker, (void)info;
-    FOR_ROWS(exec, i) {
+    (void)info;
+    FOR_ROWS(exec, worker, i) {
         uint32_t token = exec->wanted[exec->head_first + i];
         memcpy(exec_row(exec, op->out, i), exec_row(exec, op->in, token),
                exec_buffer(exec, op->out)->width * sizeof(float));
@@ -160,9 +160,9 @@ bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op
 
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info) {
-    (void)worker, (void)info;
+    (void)info;
     size_t width = exec_buffer(exec, op->out)->width;
-    for (size_t begin, end; exec_team_take(exec->config.team, width, 4096, &begin, &end);) {
+    for (size_t begin, end; exec_team_take(exec->config.team, worker, width, 4096, &begin, &end);) {
         for (size_t i = 0; i < exec->rows; i++) {
             exec->config.kernels->softcap(exec_row(exec, op->out, i) + begin, op->u.scale,
                                           end - begin);

@@ -105,7 +105,7 @@ static inline const struct exec_sequence *exec_sequence_of(const struct exec *ex
 }
 
 // Make the columns of the operation's input that are not there yet; all workers; no sync inside.
-void exec_quantise(struct exec *exec, const struct plan_op *op, const struct exec_op *info);
+void exec_quantise(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
 
 // Each runs one operation; called by all workers, which have met before and meet afterwards. False: a sync
 // inside said stop.

@@ -20,6 +20,7 @@ enum { SPIN_ROUNDS = 1500 };
 enum { STACK_BYTES = THREAD_STACK_DEFAULT, STACK_TOUCHED = 64 << 10 };
 
 struct worker {
+    alignas(64) atomic_size_t taken; // portions of its stretch of the phase, maybe more than it has
     struct exec_team *team;
     uint32_t number;
     struct thread thread;
@@ -28,7 +29,6 @@ struct worker {
 struct exec_team {
     alignas(64) struct thread_gate meeting;
     alignas(64) atomic_uint arrived;
-    alignas(64) atomic_size_t next; // first item of the phase that nobody has taken
     alignas(64) struct thread_gate job;
     atomic_uint sleepers; // on either gate
     atomic_bool stop_wanted, quit;
@@ -74,7 +74,8 @@ static void decide(struct exec_team *team) {
     bool failed = atomic_load_explicit(&team->stop_wanted, memory_order_relaxed);
     team->cancelled = cancelled && !failed;
     team->stop = cancelled || failed;
-    atomic_store_explicit(&team->next, 0, memory_order_relaxed);
+    for (uint32_t i = 0; i < team->threads; i++)
+        atomic_store_explicit(&team->workers[i].taken, 0, memory_order_relaxed);
     atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
 }
 
@@ -101,14 +102,22 @@ bool exec_team_cancelled(const struct exec_team *team) {
     return team->cancelled;
 }
 
-bool exec_team_take(struct exec_team *team, size_t total, size_t grain, size_t *begin,
-                    size_t *end) {
+bool exec_team_take(struct exec_team *team, uint32_t worker, size_t total, size_t grain,
+                    size_t *begin, size_t *end) {
     LOCUM_ASSERT(grain > 0);
-    size_t first = atomic_fetch_add_explicit(&team->next, grain, memory_order_relaxed);
-    if (first >= total) return false;
-    *begin = first;
-    *end = total - first < grain ? total : first + grain;
-    return true;
+    size_t portions = (total + grain - 1) / grain, threads = team->threads;
+    for (uint32_t i = 0; i < threads; i++) {
+        uint32_t owner = (worker + i) % team->threads;
+        size_t first = portions * owner / threads, count = portions * (owner + 1) / threads - first;
+        atomic_size_t *taken = &team->workers[owner].taken;
+        if (atomic_load_explicit(taken, memory_order_relaxed) >= count) continue;
+        size_t number = atomic_fetch_add_explicit(taken, 1, memory_order_relaxed);
+        if (number >= count) continue;
+        *begin = (first + number) * grain;
+        *end = total - *begin < grain ? total : *begin + grain;
+        return true;
+    }
+    return false;
 }
 
 static void worker_main(void *user) {
@@ -131,7 +140,8 @@ void exec_team_run(struct exec_team *team, exec_team_fn function, void *user,
     team->cancel = cancel;
     team->stop = team->cancelled = false;
     atomic_store(&team->stop_wanted, false);
-    atomic_store(&team->next, 0);
+    for (uint32_t i = 0; i < team->threads; i++)
+        atomic_store(&team->workers[i].taken, 0);
     advance(team, &team->job);
     function(user, 0);
     bool stopped = team->stop, cancelled = team->cancelled;

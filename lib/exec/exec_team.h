@@ -7,10 +7,11 @@
 //            exec_team_stop; everybody then leaves at the next meeting point.
 // Not here:  what is computed.
 //
-// All workers execute the same function. Between two calls of exec_team_sync lies a phase; work of a
-// phase is taken in portions from one counter (exec_team_take), so a slow core takes fewer. Waiting
-// spins briefly (a phase is often a few microseconds) and then sleeps; with more threads than
-// processors it sleeps at once.
+// All workers execute the same function. Between two calls of exec_team_sync lies a phase. Its work is
+// taken in portions (exec_team_take): each worker from a stretch of its own first, so that a core reads
+// memory in one run, ahead of itself, then from those of workers that are slower. Waiting spins briefly
+// (a phase is often a few microseconds) and then sleeps; with more threads than processors it sleeps at
+// once.
 #ifndef EXEC_EXEC_TEAM_H
 #define EXEC_EXEC_TEAM_H
 
@@ -45,8 +46,9 @@ bool exec_team_stop(struct exec_team *team);
 // After a run: it was ended by `cancel`, not by exec_team_stop.
 bool exec_team_cancelled(const struct exec_team *team);
 
-// Take the next portion of 0..total-1 of this phase, at most `grain` items. false: none is left.
-// A phase uses the counter for one loop only.
-bool exec_team_take(struct exec_team *team, size_t total, size_t grain, size_t *begin, size_t *end);
+// Take the next portion of 0..total-1 of this phase for `worker`, at most `grain` items. false: none is
+// left. A phase has one such loop only, with the same total and grain for all workers.
+bool exec_team_take(struct exec_team *team, uint32_t worker, size_t total, size_t grain,
+                    size_t *begin, size_t *end);
 
 #endif

@@ -26,7 +26,7 @@ static void count_items(void *user, uint32_t worker) {
     struct sums *s = user;
     atomic_fetch_add(&s->visits, 1);
     for (uint32_t p = 0; p < PHASES; p++) {
-        for (size_t begin, end; exec_team_take(s->team, ITEMS, 7, &begin, &end);) {
+        for (size_t begin, end; exec_team_take(s->team, worker, ITEMS, 7, &begin, &end);) {
             for (size_t i = begin; i < end; i++)
                 s->taken[i]++;
         }
@@ -127,7 +127,6 @@ static void a_cancel_ends_the_run(void **state) {
 }
 
 // ---- shares -----------------------------------------------------------------------------------------
-// With equal speed a worker of T gets its share of N portions up to one portion: the counter decides.
 static void portions_cover_uneven_totals(void **state) {
     (void)state;
     struct exec_team *team;
@@ -136,7 +135,7 @@ static void portions_cover_uneven_totals(void **state) {
     for (size_t total = 0; total < 200; total++) {
         for (size_t grain = 1; grain < 40; grain += 3) {
             size_t begin, end, next = 0;
-            while (exec_team_take(team, total, grain, &begin, &end)) {
+            while (exec_team_take(team, 0, total, grain, &begin, &end)) {
                 assert_int_equal(begin, next);
                 assert_true(end > begin && end - begin <= grain && end <= total);
                 next = end;
@@ -148,12 +147,53 @@ static void portions_cover_uneven_totals(void **state) {
     exec_team_destroy(team);
 }
 
+// Plays a phase of `portions` in one thread: in each turn worker 0 takes if the turn's number is a
+// multiple of `pause`, all others do. Returns the number of turns.
+static uint32_t play(uint32_t threads, uint32_t portions, uint32_t pause, uint32_t *taken) {
+    struct exec_team *team;
+    locum_error error;
+    assert_int_equal(exec_team_create(threads, 1, &team, &error), LOCUM_OK);
+    memset(taken, 0, threads * sizeof *taken);
+    uint32_t turn = 0, left = portions;
+    for (; left > 0; turn++) {
+        for (uint32_t w = turn % pause == 0 ? 0 : 1; w < threads && left > 0; w++) {
+            size_t begin, end;
+            assert_true(exec_team_take(team, w, portions, 1, &begin, &end));
+            if (pause == 1 && taken[w] < portions / threads) // its own stretch, from front to back
+                assert_int_equal(begin, (size_t)portions * w / threads + taken[w]);
+            taken[w]++;
+            left--;
+        }
+    }
+    exec_team_destroy(team);
+    return turn;
+}
+
+static void shares_are_even_and_a_slow_worker_is_helped(void **state) {
+    (void)state;
+    static const uint32_t teams[] = {8, 64}, totals[] = {1, 63, 64, 640, 1001};
+    uint32_t taken[64];
+    for (size_t t = 0; t < 2; t++) {
+        for (size_t i = 0; i < 5; i++) {
+            uint32_t threads = teams[t], portions = totals[i];
+            uint32_t even = (portions + threads - 1) / threads;
+            assert_int_equal(play(threads, portions, 1, taken), even);
+            for (uint32_t w = 0; w < threads; w++)
+                assert_true(taken[w] == even || taken[w] + 1 == even);
+            // Worker 0 at a quarter of the speed: the others do the rest, nobody waits for it.
+            uint32_t quarters = 4 * (threads - 1) + 1;
+            assert_true(play(threads, portions, 4, taken) <= portions * 4 / quarters + 2);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(items_are_taken_once),
         cmocka_unit_test(a_stop_ends_the_run_for_all),
         cmocka_unit_test(a_cancel_ends_the_run),
         cmocka_unit_test(portions_cover_uneven_totals),
+        cmocka_unit_test(shares_are_even_and_a_slow_worker_is_helped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
