@@ -70,7 +70,7 @@ def machine():
     cpu = names.get("model name", cpu)
     if "cpu family" in names:
         cpu += " (family %s, model %s)" % (names["cpu family"], names.get("model"))
-    return {"cpu": cpu, "processors": os.cpu_count(), "kernel": platform.release()}
+    return {"cpu": cpu, "processors": os.cpu_count(), "kernel": platform.release().split("-")[0]}
 
 
 # ---- measuring ---------------------------------------------------------------------------------
@@ -152,8 +152,14 @@ def found_peers(names):
     return peers
 
 
+def stopped(*_):
+    """An exception, so that the process that is timed ends and everything is put back."""
+    print("stopped; the same call goes on from here")
+    sys.exit(143)
+
+
 def run(a):
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))     # so that every trap is sprung
+    signal.signal(signal.SIGTERM, stopped)
     peers = found_peers(a.peers)
     if not peers:
         sys.exit(77)

@@ -107,18 +107,22 @@ def locum(program, version, arguments):
 # name: folder below PEER_DIR, options. Repacking copies the weights into an order of the peer's own
 # while it loads, which takes long and rules mmap out.
 REPACK = ["--read", "--repack"]
+WIDE = ["--micro-batch", "2048"]   # more columns at a time in long prompts
 BACKEND = ["--backend", os.path.join(PEER_DIR, "libs")]
 AVX2 = ["--backend", os.path.join(PEER_DIR, "libs", "libggml-cpu-haswell.so")]
 PEERS = {
     "upstream": ("", BACKEND),
     "upstream-noflash": ("", BACKEND + ["--no-flash"]),
     "upstream-repack": ("", BACKEND + REPACK),
+    "upstream-wide": ("", BACKEND + WIDE),
     "upstream-avx2": ("", AVX2),
     "ik": ("ik", []),
     "ik-nofuse": ("ik", ["--no-fuse"]),
     "ik-repack": ("ik", REPACK),
+    "ik-repack-wide": ("ik", REPACK + WIDE),
     "ik-wheel": ("ik-wheel", []),
     "ik-wheel-repack": ("ik-wheel", REPACK),
+    "ik-wheel-repack-wide": ("ik-wheel", REPACK + WIDE),
 }
 
 

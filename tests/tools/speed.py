@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/speed.py and the models it measures, with small models and a peer that only claims speeds.
 
-Called as tests/cli/*.py are. No figure is judged: what is tested is that each figure is the one that
-was measured, that nothing is measured twice, and that the machine is left as it was.
+Called as tests/cli/*.py are. No figure is judged: what is tested is that each figure is the one
+that was measured, that nothing is measured twice, and that the machine is left as it was.
 """
 import json
 import os
@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(ROOT, "tests", "cli"), os.path.join(ROOT, "bench"),
@@ -22,8 +23,10 @@ import speed_table  # noqa: E402
 
 # Says that a prompt took half a second and an answer two, and keeps how it was called.
 PEER = """#!/bin/sh
+echo $$ >"$0.pid"
 echo "$*" >>"$0.calls"
 [ ! -e "$0.fails" ] || exit 9
+[ ! -e "$0.sleeps" ] || exec sleep 100
 echo '{"threads": 1, "load_s": 1.5, "memory": {"peak_rss": 1073741824}, "runs": [
        {"prefill_s": 0.5, "decode_s": 2, "bytes_read_prefill": 0, "bytes_read_decode": 8000000}]}'
 """
@@ -51,19 +54,27 @@ class Bench:
         with open(path, encoding="utf-8") as file:
             return file.read().splitlines()
 
-    def call(self, *arguments, code=0):
-        got = subprocess.run([sys.executable, "-B", os.path.join(ROOT, "bench", "speed.py"),
-                              *arguments, "--results", self.results], text=True,
-                             env={**os.environ, "LOCUM_PEER_DIR": self.folder},
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        equal(got.returncode, code, "exit status of speed.py, which said\n" + got.stdout)
-        return got.stdout
+    def call(self, *arguments, code=0, meanwhile=lambda _: None):
+        """What speed.py says. meanwhile: called with the running process."""
+        with subprocess.Popen([sys.executable, "-B", os.path.join(ROOT, "bench", "speed.py"),
+                               *arguments, "--results", self.results], text=True,
+                              env={**os.environ, "LOCUM_PEER_DIR": self.folder},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+            meanwhile(child)
+            said = child.communicate()[0]
+        equal(child.returncode, code, "exit status of speed.py, which said\n" + said)
+        return said
 
-    def run(self, *arguments, code=0):
+    def run(self, *arguments, **options):
         return self.call("run", "--locum", LOCUM, "--build", "this build", "--models", "q4_k",
                          "--tiny", "--folder", MODELS, "--threads", "1", "--rounds", "2",
                          "--cells", "p64,d8", "--answer", "4", "--warm-up", "32", *arguments,
-                         code=code)
+                         **options)
+
+    def run_with_hooks(self, **options):
+        log = os.path.join(self.folder, "hooks")
+        return self.run("--pause", f"echo pause >>{log}", "--resume", f"echo resume >>{log}",
+                        **options)
 
     def records(self):
         return [json.loads(line) for line in self.lines("results.jsonl")]
@@ -127,11 +138,24 @@ def test_a_stopped_run_goes_on(one):
 @bench
 def test_a_failure_leaves_no_record_and_resumes(one):
     one.put("peer_speed.fails", "")
-    log = os.path.join(one.folder, "hooks")
-    said = one.run("--pause", f"echo pause >>{log}", "--resume", f"echo resume >>{log}", code=1)
+    said = one.run_with_hooks(code=1)
     check("ended with 9" in said, said)
     equal(one.records(), [], "records of a round that failed")
     equal(one.lines("hooks"), ["pause", "resume"] * 2, "hooks, of Locum and of the peer that fails")
+
+
+@bench
+def test_a_signal_leaves_no_record_and_resumes(one):
+    def stop(child):
+        while child.poll() is None and not one.lines("peer_speed.calls"):
+            time.sleep(0.02)
+        child.terminate()
+
+    one.put("peer_speed.sleeps", "")
+    check("goes on from here" in one.run_with_hooks(code=143, meanwhile=stop), "what it says")
+    check(not os.path.exists("/proc/" + one.lines("peer_speed.pid")[0]), "the peer goes on")
+    equal(one.records(), [], "records of a round that was stopped")
+    equal(one.lines("hooks"), ["pause", "resume"] * 2, "hooks, of Locum and of the peer")
 
 
 @bench
