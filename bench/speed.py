@@ -12,6 +12,7 @@ Models are those of tools/gguf/gguf_speed.py, peers those of tools/peer. docs/pe
 more.
 """
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -75,24 +76,21 @@ def machine():
 
 # ---- measuring ---------------------------------------------------------------------------------
 
-class Hooks:
-    """Commands that make the machine quiet before a timed process and busy again after it."""
-
-    def __init__(self, pause, resume):
-        self.pause, self.resume = pause, resume
-
-    def __enter__(self):
-        if self.pause:
-            subprocess.run(self.pause, shell=True, check=True)
-
-    def __exit__(self, *_):
-        if self.resume:
-            subprocess.run(self.resume, shell=True, check=True)
+@contextlib.contextmanager
+def hooks(a):
+    """--pause before a timed process and --resume after it, even where --pause did not end."""
+    try:
+        if a.pause:
+            subprocess.run(a.pause, shell=True, check=True)
+        yield
+    finally:
+        if a.resume:
+            subprocess.run(a.resume, shell=True, check=True)
 
 
-def run_round(record, model, one, conditions, sides, hooks):
+def run_round(a, record, model, one, conditions, sides):
     for side in sides:
-        with hooks:
+        with hooks(a):
             record["sides"][side.name] = speed_side.run(side, model, one, conditions)
     rates = {name: side["rate"] for name, side in record["sides"].items()}
     print("%-8s %-6s threads %d, round %d:  %s" % (
@@ -119,7 +117,6 @@ def model_file(folder, name, tiny):
 
 def measure(a, ours, peers):
     """Every cell of every model: all first rounds, then all second ones."""
-    hooks = Hooks(a.pause, a.resume)
     for name in a.models:
         model = model_file(a.folder, name, a.tiny)
         if not a.limit:
@@ -132,7 +129,7 @@ def measure(a, ours, peers):
                     record = new_record(name, model, one, conditions, number)
                     left = missing(read_records(a.results), record, ours, peers)
                     if left:
-                        run_round(record, model, one, conditions, [ours, *left], hooks)
+                        run_round(a, record, model, one, conditions, [ours, *left])
                         append_record(a.results, record)
 
 

@@ -8,12 +8,19 @@ import contextlib
 import hashlib
 import json
 import os
+import signal
 import statistics
 import subprocess
+import sys
 from dataclasses import dataclass, field
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests", "fixtures"))
+from peak_memory import Group, NoGroup  # noqa: E402 - from the folder named just above
 
 PEER_DIR = os.environ.get("LOCUM_PEER_DIR", os.path.expanduser("~/.cache/locum-peer"))
 MIB = 1 << 20
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Absent(Exception):
@@ -143,27 +150,12 @@ def write(path, text):
         file.write(str(text))
 
 
-@contextlib.contextmanager
 def memory_group(limit):
-    """A control group (version 1 or 2) with a limit in MiB. Gives the path of its cgroup.procs."""
-    name = "locum-speed-%d" % os.getpid()
-    for base, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-                       ("/sys/fs/cgroup", "memory.max")):
-        folder = os.path.join(base, name)
-        try:
-            os.mkdir(folder)
-        except OSError:
-            continue
-        try:
-            try:
-                write(os.path.join(folder, file), limit * MIB)
-            except OSError:
-                continue
-            yield os.path.join(folder, "cgroup.procs")
-            return
-        finally:
-            os.rmdir(folder)
-    raise Absent("no control group with a memory limit can be made here (root can)")
+    """A control group with a limit in MiB."""
+    try:
+        return Group(limit * MIB)
+    except NoGroup as problem:
+        raise Absent("%s (root can)" % problem) from problem
 
 
 def readahead_file(path):
@@ -217,7 +209,8 @@ def favour(processors, group):
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     os.sched_setaffinity(0, processors)
     if group:
-        write(group, os.getpid())
+        group.enter()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
 
 
 # ---- one run -----------------------------------------------------------------------------------
@@ -226,14 +219,20 @@ def spawn(command, conditions, group):
     """Standard output of the command, which is one JSON object."""
     processors = conditions.processors()
     environment = {**os.environ, "GOMP_CPU_AFFINITY": " ".join(map(str, processors))}
-    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, env=environment, start_new_session=True,
-                          preexec_fn=lambda: favour(processors, group)) as child:
-        try:
-            out, errors = child.communicate()
-        except BaseException:
-            child.kill()
-            raise
+    # Held back until there is a child to end, or the exception would leave it behind.
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
+    try:
+        with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment, start_new_session=True,
+                              preexec_fn=lambda: favour(processors, group)) as child:
+            try:
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
+                out, errors = child.communicate()
+            except BaseException:
+                child.kill()
+                raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     if child.returncode:
         raise RuntimeError("%s ended with %d: %s" % (" ".join(map(str, command)), child.returncode,
                                                      errors.decode("utf-8", "replace")[-600:]))
