@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      where unpacked codes go: into a tile for many columns, or straight into the products
-//            with one or two.
+//            with a few.
 // Called by: unpack_x86.h fills it, tile_x86.h makes it.
 // Threads:   pure.
 // Errors:    none.
@@ -15,7 +15,9 @@
 #include "kernels/x86/kernels_x86.h"
 
 #define TILE_INLINE static inline __attribute__((always_inline))
-#if defined(__clang__)
+#if defined(LOCUM_SIMDE) // unrolled, the emulation takes minutes to compile
+#define TILE_UNROLL
+#elif defined(__clang__)
 #define TILE_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define TILE_UNROLL _Pragma("GCC unroll 16")
@@ -27,7 +29,7 @@
 #define TILE_VNNI 0
 #endif
 
-enum { SINK_COLUMNS = 2 };
+enum { SINK_COLUMNS = 4 };
 
 // steps: dwords of codes that share a scale, 8 or 4. run: without VNNI, how many products may be
 // added up in 16 bits; 1: the codes are signed.
@@ -45,7 +47,7 @@ struct sink {
     const vi *scale;
     const uint8_t *ahead;
     vi sum[SINK_COLUMNS];
-    vi part[16][SINK_COLUMNS]; // of groups that are not complete
+    vi part[SINK_COLUMNS]; // of the group that is not complete
 };
 
 TILE_INLINE vi tile_broadcast(const void *p) {
@@ -54,19 +56,24 @@ TILE_INLINE vi tile_broadcast(const void *p) {
     return vi_set32(x);
 }
 
-// Scale of group g times the multiplier of its 32 activations.
-TILE_INLINE vi tile_factor(vi scale, int multiplier) {
-    return TILE_VNNI ? vi_madd16(scale, vi_set32(multiplier))
-                     : vi_mullo16(scale, vi_set16(multiplier));
+// Products add up in 32 bits, over a whole group, with VNNI and for signed codes; else in 16 bits.
+TILE_INLINE bool tile_wide(int run) {
+    return TILE_VNNI || run == 1;
+}
+// How many dwords of a group are added up before tile_add_part.
+TILE_INLINE int tile_run(int steps, int run) {
+    return tile_wide(run) ? steps : run;
 }
 
-TILE_INLINE vi sink_factor(const struct sink *s, const struct sink_form form, int g, int c) {
-    return tile_factor(s->scale[g], s->multiplier[c][g * form.steps / 8]);
+// Scale of a group times the multiplier of its 32 activations, as tile_add_part wants it.
+TILE_INLINE vi tile_factor(vi scale, int multiplier, int run) {
+    return tile_wide(run) ? vi_madd16(scale, vi_set32(multiplier))
+                          : vi_mullo16(scale, vi_set16(multiplier));
 }
 
-// sum + (factor or 1) * part, and part is used up.
-TILE_INLINE vi tile_add_part(vi sum, vi part, bool scaled, vi factor) {
-    if (TILE_VNNI) return vi_add32(sum, scaled ? vi_mullo32(part, factor) : part);
+// sum + (factor or 1) * part
+TILE_INLINE vi tile_add_part(vi sum, vi part, bool scaled, vi factor, int run) {
+    if (tile_wide(run)) return vi_add32(sum, scaled ? vi_mullo32(part, factor) : part);
     return vi_add32(sum, vi_madd16(part, scaled ? factor : vi_set16(1)));
 }
 
@@ -76,8 +83,12 @@ TILE_INLINE vi tile_multiply(vi part, bool first, vi codes, vi magnitude, vi x, 
     (void)magnitude, (void)run;
     return vi_dpbusd(first ? vi_zero() : part, codes, x);
 #else
-    vi y = run == 1 ? vi_madd_signed(codes, magnitude, x) : vi_maddubs(codes, x);
-    return first ? y : vi_add16(part, y);
+    if (run > 1) {
+        vi y = vi_maddubs(codes, x);
+        return first ? y : vi_add16(part, y);
+    }
+    vi y = vi_madd16(vi_madd_signed(codes, magnitude, x), vi_set16(1));
+    return first ? y : vi_add32(part, y);
 #endif
 }
 
@@ -86,17 +97,20 @@ TILE_INLINE void put(struct sink *s, const struct sink_form form, const int i, c
         vi_store(s->w + 2 * i, codes);
         return;
     }
-    const int g = i / form.steps, at = i % form.steps, run = TILE_VNNI ? form.steps : form.run;
+    const int g = i / form.steps, at = i % form.steps, run = tile_run(form.steps, form.run);
     const vi magnitude = vi_abs8(codes);
     TILE_UNROLL
     for (int c = 0; c < form.columns; c++) {
-        vi *part = &s->part[g][c];
+        vi *part = &s->part[c];
         *part = tile_multiply(*part, at % run == 0, codes, magnitude,
-                              tile_broadcast(s->q[c] + 4 * i), run);
+                              tile_broadcast(s->q[c] + 4 * i), form.run);
         VI_KEEP(*part);
         if (at % run + 1 < run) continue;
-        vi factor = form.scaled ? sink_factor(s, form, g, c) : vi_zero();
-        s->sum[c] = tile_add_part(s->sum[c], *part, form.scaled, factor);
+        vi factor = vi_zero();
+        if (form.scaled)
+            factor = tile_factor(s->scale[g], s->multiplier[c][g * form.steps / 8], form.run);
+        s->sum[c] = tile_add_part(s->sum[c], *part, form.scaled, factor, form.run);
+        VI_KEEP(s->sum[c]);
     }
     // The lines of what comes next, spread over the work on this.
     for (size_t p = (size_t)i * form.ahead_step / 64; p < (size_t)(i + 1) * form.ahead_step / 64; p++)

@@ -2,6 +2,7 @@
 #define VEC_VNNI
 #include "kernels/x86/vec_avx512.h"
 
+#define TILE_KINDS TILE_KINDS_32
 #define TILE_TYPES TILE_LIST_32
 #define TILE_INIT tile32_avx512vnni_init
 #include "kernels/x86/tile_x86.h"

@@ -2,7 +2,7 @@
 //
 // Owns:      matrix products of quantised weights (rules 2 and 3 of kernels.h), as a template.
 // Called by: tile32_*.c and tile256_*.c, one of each per instruction set, which include a vec_*.h
-//            first and define TILE_TYPES (one of the lists below) and TILE_INIT.
+//            first and define TILE_KINDS and TILE_TYPES (of the lists below) and TILE_INIT.
 // Threads:   pure.
 // Errors:    none.
 // Not here:  float weights (float_x86.h).
@@ -11,8 +11,8 @@
 // four activations, and products add up in the lanes: no sums across lanes, no scalar work per row.
 // After a block each lane holds the exact integer of its row, and one fma per column finishes it.
 //
-//     stream   one or two columns (decode): VEC rows at a time, codes go from the registers they
-//              are unpacked in straight into the products
+//     stream   one to four columns (decode, rarely used experts): VEC rows at a time, codes go from
+//              the registers they are unpacked in straight into the products
 //     tile     more columns: 2 x VEC rows of 256 weights are unpacked into L1 once, and meet up to
 //              TILE_COLUMNS columns at a time: every code that is loaded is used for all of them,
 //              every broadcast twice
@@ -32,14 +32,17 @@ enum {
     TILE_AHEAD = 8192 // bytes from what is computed to what is prefetched, at least
 };
 
-// What a type needs to be multiplied. All members are constants after inlining.
+// What besides the products of codes goes into a block: nothing; the sums of activations times the
+// bias of the codes (of 256: times scales too); or those sums times minima (y = acc + acc_m of blocks
+// of 32, acc - acc_m of 256).
+enum tile_end { TILE_PLAIN, TILE_BIAS, TILE_MINIMUM };
+
+// What a type needs to be multiplied.
 struct tile_form {
     size_t weights, bytes; // of a block
     int steps, run;        // sink_form
-    int bias;              // of a block of 32: taken out with the sum of its activations
-    int bias_shift;        // of 256: log2 of the bias, taken out with minimum[]
-    int pairs;             // of 256: minima used, 4 (of groups of 32) or 8 (of 16); 0: none
-    float sign_m;          // y = acc + sign_m * acc_m; 0: y = acc
+    enum tile_end end;
+    int bias; // of 256: its log2
 };
 
 struct tile_sums {
@@ -47,9 +50,8 @@ struct tile_sums {
 };
 
 TILE_INLINE vf tile_result(const struct tile_form form, struct tile_sums sums) {
-    if (form.sign_m > 0.0f) return vf_add(sums.acc, sums.acc_m);
-    if (form.sign_m < 0.0f) return vf_sub(sums.acc, sums.acc_m);
-    return sums.acc;
+    if (form.end != TILE_MINIMUM) return sums.acc;
+    return form.weights == 32 ? vf_add(sums.acc, sums.acc_m) : vf_sub(sums.acc, sums.acc_m);
 }
 
 TILE_INLINE const uint8_t *tile_column(const struct kernels_matmul *m, size_t c) {
@@ -60,25 +62,31 @@ TILE_INLINE const uint8_t *tile_column(const struct kernels_matmul *m, size_t c)
 // The end of a block
 // ---------------------------------------------------------------------------------------------
 
-// p: sums of products, in the lanes, of block b of 32.
-TILE_INLINE void tile_end_32(const struct tile_form form, struct tile_sums *sums, vi p, vf d, vf m,
-                             const uint8_t *column, size_t k, size_t b) {
+// p: sums of products, in the lanes of `vectors` vectors of rows, of block b of 32.
+TILE_INLINE void tile_end_32(const struct tile_form form, struct tile_sums *sums, const vi *p,
+                             const vf *d, const vf *m, const int vectors, const uint8_t *column,
+                             size_t k, size_t b) {
     float da;
     int32_t s;
     memcpy(&da, column + kernels_q32_scale_offset(k) + 4 * b, sizeof da);
     memcpy(&s, column + kernels_q32_sum_offset(k) + 4 * b, sizeof s);
-    vf d_act = vf_set(da);
-    if (form.bias) p = vi_sub32(p, vi_set32(form.bias * s));
-    sums->acc = vf_fma(vf_mul(d, d_act), vi_to_float(p), sums->acc);
-    if (form.sign_m != 0.0f)
-        sums->acc_m = vf_fma(vf_mul(m, d_act), vf_set((float)s), sums->acc_m);
+    const vf d_act = vf_set(da), s_act = vf_set((float)s);
+    const vi bias = vi_set32(form.bias * s);
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        vf sum = vi_to_float(form.end == TILE_BIAS ? vi_sub32(p[v], bias) : p[v]);
+        sums[v].acc = vf_fma(vf_mul(d[v], d_act), sum, sums[v].acc);
+        if (form.end == TILE_MINIMUM)
+            sums[v].acc_m = vf_fma(vf_mul(m[v], d_act), s_act, sums[v].acc_m);
+    }
 }
 
-// sum of minimum[g] * (t S) over the groups, in each lane.
-TILE_INLINE vi tile_minima(const vi *minimum, const struct kernels_q256 *a, int pairs) {
-    int16_t block[8]; // t S of blocks of 32: two groups of 16
+// sum of minimum[g] * (t S) over the groups, in the lanes of `vectors` vectors of rows.
+TILE_INLINE void tile_minima(const struct tile_form form, const vi *const *minimum,
+                             const int vectors, const struct kernels_q256 *a, vi *out) {
+    const int pairs = form.steps == 8 ? 4 : 8; // of groups of 32, of 16
+    int16_t block[8];                          // t S of blocks of 32: two groups of 16
     const int16_t *ts = a->ts;
-    vi sum = vi_zero();
     if (pairs == 4) {
         __m128i low = _mm_loadu_si128((const __m128i *)(const void *)a->ts);
         __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(a->ts + 8));
@@ -86,27 +94,39 @@ TILE_INLINE vi tile_minima(const vi *minimum, const struct kernels_q256 *a, int 
         ts = block;
     }
     TILE_UNROLL
-    for (int j = 0; j < pairs; j++)
-        sum = vi_add32(sum, vi_madd16(minimum[j], tile_broadcast(ts + 2 * j)));
-    return sum;
+    for (int i = 0; i < pairs; i++) {
+        vi x = tile_broadcast(ts + 2 * i);
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            vi y = vi_madd16(minimum[v][i], x);
+            out[v] = i == 0 ? y : vi_add32(out[v], y);
+        }
+    }
 }
 
-// p: sums of products times scales, in the lanes, of a block of 256.
-TILE_INLINE void tile_end_256(const struct tile_form form, struct tile_sums *sums, vi p, vf d, vf m,
-                              const vi *minimum, const struct kernels_q256 *a) {
+// p: sums of products times scales, in the lanes of `vectors` vectors of rows, of a block of 256.
+TILE_INLINE void tile_end_256(const struct tile_form form, struct tile_sums *sums, vi *p,
+                              const vf *d, const vf *m, const vi *const *minimum,
+                              const int vectors, const struct kernels_q256 *a) {
     vf d_act = vf_set(a->d);
-    if (form.pairs) {
-        vi minima = tile_minima(minimum, a, form.pairs);
-        if (form.sign_m != 0.0f)
-            sums->acc_m = vf_fma(vf_mul(m, d_act), vi_to_float(minima), sums->acc_m);
-        else
-            p = vi_sub32(p, vi_shl32(minima, form.bias_shift));
+    if (form.end != TILE_PLAIN) {
+        vi minima[2];
+        tile_minima(form, minimum, vectors, a, minima);
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            if (form.end == TILE_MINIMUM)
+                sums[v].acc_m = vf_fma(vf_mul(m[v], d_act), vi_to_float(minima[v]), sums[v].acc_m);
+            else
+                p[v] = vi_sub32(p[v], vi_shl32(minima[v], form.bias));
+        }
     }
-    sums->acc = vf_fma(vf_mul(d, d_act), vi_to_float(p), sums->acc);
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sums[v].acc = vf_fma(vf_mul(d[v], d_act), vi_to_float(p[v]), sums[v].acc);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Stream: VEC rows, one or two columns
+// Stream: VEC rows, a few columns
 // ---------------------------------------------------------------------------------------------
 
 typedef void (*unpack_head_fn)(struct unpack_head *h, const struct vec_rows *rows);
@@ -143,10 +163,11 @@ TILE_INLINE void tile_stream(const struct kernels_matmul *m, const struct tile_f
         TILE_UNROLL
         for (int i = 0; i < columns; i++) {
             const struct kernels_q256 *a = (const struct kernels_q256 *)(const void *)column[i] + b;
+            const vi *minimum = h.minimum;
             if (scaled)
-                tile_end_256(form, &sums[i], s.sum[i], h.d, h.m, h.minimum, a);
+                tile_end_256(form, &sums[i], &s.sum[i], &h.d, &h.m, &minimum, 1, a);
             else
-                tile_end_32(form, &sums[i], s.sum[i], h.d, h.m, column[i], m->k, b);
+                tile_end_32(form, &sums[i], &s.sum[i], &h.d, &h.m, 1, column[i], m->k, b);
         }
         rows.first += form.bytes;
         s.ahead += step;
@@ -167,7 +188,7 @@ struct tile {
 
 // Where in the columns the 256 activations are.
 struct tile_place {
-    size_t k, blocks; // blocks of 32
+    size_t columns_k, k, blocks; // blocks of 32
 };
 
 TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack_head_fn head,
@@ -178,16 +199,17 @@ TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack
     if (form.weights == TILE_K) {
         head(&h, &rows);
         for (int g = 0; g < TILE_K / 4 / form.steps; g++) t->scale[g][half] = h.scale[g];
-        for (int g = 0; g < form.pairs; g++) t->minimum[half][g] = h.minimum[g];
+        if (form.end != TILE_PLAIN)
+            for (int g = 0; g < 8; g++) t->minimum[half][g] = h.minimum[g];
         t->d[0][half] = h.d;
-        if (form.sign_m != 0.0f) t->m[0][half] = h.m;
+        if (form.end == TILE_MINIMUM) t->m[0][half] = h.m;
         body(&s, store, &rows);
         return;
     }
     for (size_t b = 0; b < blocks; b++) {
         head(&h, &rows);
         t->d[b][half] = h.d;
-        if (form.sign_m != 0.0f) t->m[b][half] = h.m;
+        if (form.end == TILE_MINIMUM) t->m[b][half] = h.m;
         body(&s, store, &rows);
         rows.first += form.bytes;
         s.w += 2 * 8;
@@ -196,10 +218,11 @@ TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack
 
 // sum[c][half] += scale * (codes w of one group times activations q[c]), in each lane.
 TILE_INLINE void tile_group(vi sum[][2], const vi (*w)[2], const int8_t *const *q, const vi *scale,
-                            const int *multiplier, const int columns, const int steps,
-                            const int run) {
+                            const int *multiplier, const int columns,
+                            const struct tile_form form) {
+    const int run = tile_run(form.steps, form.run);
     TILE_UNROLL
-    for (int first = 0; first < steps; first += run) {
+    for (int first = 0; first < form.steps; first += run) {
         vi part[TILE_COLUMNS][2];
         TILE_UNROLL
         for (int i = first; i < first + run; i++) {
@@ -207,8 +230,8 @@ TILE_INLINE void tile_group(vi sum[][2], const vi (*w)[2], const int8_t *const *
             TILE_UNROLL
             for (int c = 0; c < columns; c++) {
                 vi x = tile_broadcast(q[c] + 4 * i);
-                part[c][0] = tile_multiply(part[c][0], i == first, a, size_a, x, run);
-                part[c][1] = tile_multiply(part[c][1], i == first, b, size_b, x, run);
+                part[c][0] = tile_multiply(part[c][0], i == first, a, size_a, x, form.run);
+                part[c][1] = tile_multiply(part[c][1], i == first, b, size_b, x, form.run);
                 VI_KEEP(part[c][0]);
                 VI_KEEP(part[c][1]);
             }
@@ -217,8 +240,10 @@ TILE_INLINE void tile_group(vi sum[][2], const vi (*w)[2], const int8_t *const *
         for (int c = 0; c < columns; c++) {
             TILE_UNROLL
             for (int half = 0; half < 2; half++) {
-                vi factor = scale ? tile_factor(scale[half], multiplier[c]) : vi_zero();
-                sum[c][half] = tile_add_part(sum[c][half], part[c][half], scale != NULL, factor);
+                vi factor = scale ? tile_factor(scale[half], multiplier[c], form.run) : vi_zero();
+                sum[c][half] =
+                    tile_add_part(sum[c][half], part[c][half], scale != NULL, factor, form.run);
+                VI_KEEP(sum[c][half]);
             }
         }
     }
@@ -226,9 +251,8 @@ TILE_INLINE void tile_group(vi sum[][2], const vi (*w)[2], const int8_t *const *
 
 // Blocks of 32: one fma each.
 TILE_INLINE void tile_micro_32(const struct tile *t, const struct tile_form form,
-                               const struct tile_place *place, size_t k,
-                               const uint8_t *const *column, struct tile_sums (*sums)[2],
-                               const int columns) {
+                               const struct tile_place *place, const uint8_t *const *column,
+                               struct tile_sums (*sums)[2], const int columns) {
     for (size_t b = 0; b < place->blocks; b++) {
         const int8_t *q[TILE_COLUMNS];
         vi sum[TILE_COLUMNS][2];
@@ -238,12 +262,10 @@ TILE_INLINE void tile_micro_32(const struct tile *t, const struct tile_form form
             q[c] = (const int8_t *)column[c] + 32 * at;
             sum[c][0] = sum[c][1] = vi_zero();
         }
-        tile_group(sum, t->w + 8 * b, q, NULL, NULL, columns, 8, TILE_VNNI ? 8 : form.run);
+        tile_group(sum, t->w + 8 * b, q, NULL, NULL, columns, form);
         TILE_UNROLL
-        for (int c = 0; c < columns; c++) {
-            tile_end_32(form, &sums[c][0], sum[c][0], t->d[b][0], t->m[b][0], column[c], k, at);
-            tile_end_32(form, &sums[c][1], sum[c][1], t->d[b][1], t->m[b][1], column[c], k, at);
-        }
+        for (int c = 0; c < columns; c++)
+            tile_end_32(form, sums[c], sum[c], t->d[b], t->m[b], 2, column[c], place->columns_k, at);
     }
 }
 
@@ -266,79 +288,30 @@ TILE_INLINE void tile_micro_256(const struct tile *t, const struct tile_form for
             q[c] = a[c]->q + 4 * form.steps * g;
             multiplier[c] = a[c]->t[g * form.steps / 8];
         }
-        tile_group(sum, t->w + form.steps * g, q, t->scale[g], multiplier, columns, form.steps,
-                   TILE_VNNI ? form.steps : form.run);
+        tile_group(sum, t->w + form.steps * g, q, t->scale[g], multiplier, columns, form);
     }
     TILE_UNROLL
     for (int c = 0; c < columns; c++) {
-        tile_end_256(form, &sums[c][0], sum[c][0], t->d[0][0], t->m[0][0], t->minimum[0], a[c]);
-        tile_end_256(form, &sums[c][1], sum[c][1], t->d[0][1], t->m[0][1], t->minimum[1], a[c]);
+        const vi *minimum[2] = {t->minimum[0], t->minimum[1]};
+        tile_end_256(form, sums[c], sum[c], t->d[0], t->m[0], minimum, 2, a[c]);
     }
 }
 
 TILE_INLINE void tile_micro(const struct tile *t, const struct tile_form form,
-                            const struct tile_place *place, size_t k, const uint8_t *const *column,
+                            const struct tile_place *place, const uint8_t *const *column,
                             struct tile_sums (*sums)[2], const int columns) {
     if (form.weights == TILE_K)
         tile_micro_256(t, form, place, column, sums, columns);
     else
-        tile_micro_32(t, form, place, k, column, sums, columns);
-}
-
-// Lines of the next tile. Addresses past the end are harmless.
-TILE_INLINE void tile_prefetch(const uint8_t *p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 2);
-}
-
-// Rows [first, first + 2 VEC) times columns [column_first, + n).
-TILE_INLINE void tile_panel(const struct kernels_matmul *m, const struct tile_form form,
-                            unpack_head_fn head, unpack_body_fn body, size_t first,
-                            size_t column_first, size_t n) {
-    struct tile t;
-    struct tile_sums sums[TILE_PANEL][2];
-    const uint8_t *column[TILE_PANEL];
-    const uint8_t *ahead = m->w + (first + 2 * VEC) * m->w_row_bytes;
-    struct vec_rows low = {m->w + first * m->w_row_bytes, m->w_row_bytes};
-    struct vec_rows high = {low.first + VEC * m->w_row_bytes, m->w_row_bytes};
-    struct tile_place place = {0};
-    for (size_t c = 0; c < n; c++) {
-        column[c] = tile_column(m, column_first + c);
-        sums[c][0] = sums[c][1] = (struct tile_sums){vf_zero(), vf_zero()};
-    }
-    for (; place.k < m->k; place.k += TILE_K) {
-        size_t weights = m->k - place.k < TILE_K ? m->k - place.k : TILE_K;
-        size_t bytes = weights / form.weights * form.bytes;
-        place.blocks = weights / 32;
-        tile_unpack(&t, form, head, body, low, place.blocks, 0);
-        tile_unpack(&t, form, head, body, high, place.blocks, 1);
-        low.first += bytes;
-        high.first += bytes;
-        tile_prefetch(ahead, 2 * VEC * bytes);
-        ahead += 2 * VEC * bytes;
-        // Columns in equal shares: 5 are 3 + 2, not 4 + 1.
-        for (size_t c = 0, calls = (n + TILE_COLUMNS - 1) / TILE_COLUMNS; c < n; calls--) {
-            size_t share = (n - c + calls - 1) / calls;
-            switch (share) {
-            case 1: tile_micro(&t, form, &place, m->k, column + c, sums + c, 1); break;
-            case 2: tile_micro(&t, form, &place, m->k, column + c, sums + c, 2); break;
-            case 3: tile_micro(&t, form, &place, m->k, column + c, sums + c, 3); break;
-            default: tile_micro(&t, form, &place, m->k, column + c, sums + c, 4); break;
-            }
-            c += share;
-        }
-    }
-    for (size_t c = 0; c < n; c++) {
-        float *y = m->y + (column_first + c) * m->y_stride + first;
-        vf_store(y, tile_result(form, sums[c][0]));
-        vf_store(y + VEC, tile_result(form, sums[c][1]));
-    }
+        tile_micro_32(t, form, place, column, sums, columns);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Driving
+// One function per type, or per kind of type, and number of columns: compilers take minutes for all
+// in one
 // ---------------------------------------------------------------------------------------------
 
-// Rows [first, first + rows) times column c; with fewer rows than lanes, all lanes are row `first`.
+// `rows` rows from `first` times columns from c; with fewer rows than lanes, all lanes are that row.
 TILE_INLINE void tile_stream_store(const struct kernels_matmul *m, const struct tile_form form,
                                    unpack_head_fn head, unpack_body_fn body, size_t first,
                                    size_t rows, size_t c, const int columns) {
@@ -349,49 +322,175 @@ TILE_INLINE void tile_stream_store(const struct kernels_matmul *m, const struct 
                       rows);
 }
 
-TILE_INLINE void tile_matmul(const struct kernels_matmul *m, const struct tile_form form,
-                             unpack_head_fn head, unpack_body_fn body) {
-    const bool tiled = m->n_cols > SINK_COLUMNS && m->rows >= 2 * VEC;
-    const size_t step = tiled ? 2 * VEC : m->rows >= VEC ? VEC : 1;
-    KERNEL_ASSERT(m->n_cols == 0 || m->act_stride % 64 == 0);
-    for (size_t r = 0; r < m->rows; r += step) {
-        size_t first = m->rows - r < step ? m->rows - step : r, c = 0;
-        if (tiled) {
-            for (; c < m->n_cols; c += TILE_PANEL)
-                tile_panel(m, form, head, body, first, c,
-                           m->n_cols - c < TILE_PANEL ? m->n_cols - c : TILE_PANEL);
-            continue;
+typedef void (*tile_stream_fn)(const struct kernels_matmul *m, size_t first, size_t rows, size_t c);
+typedef void (*tile_unpack_fn)(struct tile *t, struct vec_rows rows, size_t blocks, int half);
+typedef void (*tile_micro_fn)(const struct tile *t, const struct tile_form *form,
+                              const struct tile_place *place, const uint8_t *const *column,
+                              struct tile_sums (*sums)[2]);
+struct tile_type {
+    struct tile_form form;
+    const tile_stream_fn *stream; // by number of columns, 1 to SINK_COLUMNS
+    const tile_micro_fn *micro;   // likewise, 2 to TILE_COLUMNS
+    tile_unpack_fn unpack;
+};
+
+// Micro kernels of a kind serve all types with the same constants.
+#define TILE_MICRO(name, columns, ...)                                                             \
+    static void tile_micro_##name##_##columns(                                                     \
+        const struct tile *t, const struct tile_form *form, const struct tile_place *place,        \
+        const uint8_t *const *column, struct tile_sums (*sums)[2]) {                               \
+        tile_micro(t, (struct tile_form){__VA_ARGS__, form->bias}, place, column, sums, columns);  \
+    }
+#define TILE_KIND(name, ...)                                                                       \
+    TILE_MICRO(name, 2, __VA_ARGS__)                                                               \
+    TILE_MICRO(name, 3, __VA_ARGS__)                                                               \
+    TILE_MICRO(name, 4, __VA_ARGS__)                                                               \
+    static const tile_micro_fn tile_micro_##name[TILE_COLUMNS + 1] = {                             \
+        NULL, NULL, tile_micro_##name##_2, tile_micro_##name##_3, tile_micro_##name##_4};
+
+#define TILE_STREAM(type, columns, ...)                                                            \
+    static void tile_stream_##type##_##columns(const struct kernels_matmul *m, size_t first,       \
+                                               size_t rows, size_t c) {                            \
+        tile_stream_store(m, (struct tile_form){__VA_ARGS__}, unpack_head_##type,                  \
+                          unpack_body_##type, first, rows, c, columns);                            \
+    }
+#define TILE_TYPE(type, kind, ...)                                                                 \
+    TILE_STREAM(type, 1, __VA_ARGS__)                                                              \
+    TILE_STREAM(type, 2, __VA_ARGS__)                                                              \
+    TILE_STREAM(type, 3, __VA_ARGS__)                                                              \
+    TILE_STREAM(type, 4, __VA_ARGS__)                                                              \
+    static const tile_stream_fn tile_stream_##type[SINK_COLUMNS + 1] = {                           \
+        NULL, tile_stream_##type##_1, tile_stream_##type##_2, tile_stream_##type##_3,              \
+        tile_stream_##type##_4};                                                                   \
+    static void tile_unpack_##type(struct tile *t, struct vec_rows rows, size_t blocks,            \
+                                   int half) {                                                     \
+        tile_unpack(t, (struct tile_form){__VA_ARGS__}, unpack_head_##type, unpack_body_##type,    \
+                    rows, blocks, half);                                                           \
+    }                                                                                              \
+    static const struct tile_type tile_type_##type = {                                             \
+        {__VA_ARGS__}, tile_stream_##type, kind, tile_unpack_##type};                              \
+    static void tile_matmul_##type(const struct kernels_matmul *m) {                               \
+        tile_matmul(m, &tile_type_##type);                                                         \
+    }
+
+// ---------------------------------------------------------------------------------------------
+// Driving
+// ---------------------------------------------------------------------------------------------
+
+// Lines of the next tile. Addresses past the end are harmless.
+static void tile_prefetch(const uint8_t *p, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 2);
+}
+
+// Rows [first, first + 2 VEC) times columns [column_first, + n), n more than SINK_COLUMNS.
+static void tile_panel(const struct kernels_matmul *m, const struct tile_type *type, size_t first,
+                       size_t column_first, size_t n) {
+    const struct tile_form *form = &type->form;
+    struct tile t;
+    struct tile_sums sums[TILE_PANEL][2];
+    const uint8_t *column[TILE_PANEL];
+    const uint8_t *ahead = m->w + (first + 2 * VEC) * m->w_row_bytes;
+    struct vec_rows low = {m->w + first * m->w_row_bytes, m->w_row_bytes};
+    struct vec_rows high = {low.first + VEC * m->w_row_bytes, m->w_row_bytes};
+    struct tile_place place = {.columns_k = m->k};
+    for (size_t c = 0; c < n; c++) {
+        column[c] = tile_column(m, column_first + c);
+        sums[c][0] = sums[c][1] = (struct tile_sums){vf_zero(), vf_zero()};
+    }
+    for (; place.k < m->k; place.k += TILE_K) {
+        size_t weights = m->k - place.k < TILE_K ? m->k - place.k : TILE_K;
+        size_t bytes = weights / form->weights * form->bytes;
+        place.blocks = weights / 32;
+        type->unpack(&t, low, place.blocks, 0);
+        type->unpack(&t, high, place.blocks, 1);
+        low.first += bytes;
+        high.first += bytes;
+        tile_prefetch(ahead, 2 * VEC * bytes);
+        ahead += 2 * VEC * bytes;
+        // Columns in equal shares: 5 are 3 + 2. More than SINK_COLUMNS never leave one alone.
+        for (size_t c = 0, calls = (n + TILE_COLUMNS - 1) / TILE_COLUMNS; c < n; calls--) {
+            size_t share = (n - c + calls - 1) / calls;
+            type->micro[share](&t, form, &place, column + c, sums + c);
+            c += share;
         }
-        for (; c + 2 <= m->n_cols; c += 2)
-            tile_stream_store(m, form, head, body, first, step, c, 2);
-        if (c < m->n_cols) tile_stream_store(m, form, head, body, first, step, c, 1);
+    }
+    for (size_t c = 0; c < n; c++) {
+        float *y = m->y + (column_first + c) * m->y_stride + first;
+        vf_store(y, tile_result(*form, sums[c][0]));
+        vf_store(y + VEC, tile_result(*form, sums[c][1]));
     }
 }
 
-// X(type, weights, bytes, steps, run, bias, bias_shift, pairs, sign_m)
-#define TILE_SIGNED_BIAS (TILE_VNNI ? 128 : 0)
-#define TILE_SIGNED_PAIRS (TILE_VNNI ? 4 : 0)
-#define TILE_LIST_32(X)                                                                            \
-    X(Q8_0, 32, 34, 8, 1, TILE_SIGNED_BIAS, 0, 0, 0)                                               \
-    X(Q4_0, 32, 18, 8, 8, 8, 0, 0, 0)                                                              \
-    X(Q4_1, 32, 20, 8, 8, 0, 0, 0, 1)                                                              \
-    X(Q5_0, 32, 22, 8, 4, 16, 0, 0, 0)                                                             \
-    X(Q5_1, 32, 24, 8, 4, 0, 0, 0, 1)                                                              \
-    X(IQ4_NL, 32, 18, 8, 1, TILE_SIGNED_BIAS, 0, 0, 0)                                             \
-    X(MXFP4, 32, 17, 8, 4, 12, 0, 0, 0)
-#define TILE_LIST_256(X)                                                                           \
-    X(Q2_K, 256, 84, 4, 4, 0, 0, 8, -1)                                                            \
-    X(Q3_K, 256, 110, 4, 4, 0, 2, 8, 0)                                                            \
-    X(Q4_K, 256, 144, 8, 8, 0, 0, 4, -1)                                                           \
-    X(Q5_K, 256, 176, 8, 4, 0, 0, 4, -1)                                                           \
-    X(Q6_K, 256, 210, 4, 2, 0, 5, 8, 0)                                                            \
-    X(IQ4_XS, 256, 136, 8, 1, 0, 7, TILE_SIGNED_PAIRS, 0)
-
-#define TILE_MATMUL(type, ...)                                                                     \
-    static void tile_matmul_##type(const struct kernels_matmul *m) {                               \
-        tile_matmul(m, (struct tile_form){__VA_ARGS__}, unpack_head_##type, unpack_body_##type);   \
+// Rows of one step times all columns.
+static void tile_rows(const struct kernels_matmul *m, const struct tile_type *type, size_t first,
+                      size_t rows) {
+    for (size_t c = 0; c < m->n_cols;) {
+        size_t left = m->n_cols - c, n = left < TILE_PANEL ? left : TILE_PANEL;
+        if (rows == 2 * VEC && n > SINK_COLUMNS) {
+            tile_panel(m, type, first, c, n);
+        } else {
+            n = left < SINK_COLUMNS ? left : SINK_COLUMNS;
+            type->stream[n](m, first, rows < VEC ? 1 : VEC, c);
+            if (rows == 2 * VEC) type->stream[n](m, first + VEC, VEC, c);
+        }
+        c += n;
     }
-TILE_TYPES(TILE_MATMUL)
+}
+
+static void tile_matmul(const struct kernels_matmul *m, const struct tile_type *type) {
+    const bool tiled = m->n_cols > SINK_COLUMNS && m->rows >= 2 * VEC;
+    const size_t step = tiled ? 2 * VEC : m->rows >= VEC ? VEC : 1;
+    KERNEL_ASSERT(m->n_cols == 0 || m->act_stride % 64 == 0);
+    for (size_t r = 0; r < m->rows; r += step)
+        tile_rows(m, type, m->rows - r < step ? m->rows - step : r, step);
+}
+
+// TILE_KIND(name, weights, 0, steps, run, end). With VNNI `run` makes no difference.
+#if TILE_VNNI
+#define TILE_KINDS_32                                                                              \
+    TILE_KIND(8_bias, 32, 0, 8, 8, TILE_BIAS) TILE_KIND(8_minimum, 32, 0, 8, 8, TILE_MINIMUM)
+#define TILE_KINDS_256                                                                             \
+    TILE_KIND(8_minimum, 256, 0, 8, 8, TILE_MINIMUM) TILE_KIND(8_bias, 256, 0, 8, 8, TILE_BIAS)    \
+    TILE_KIND(4_minimum, 256, 0, 4, 4, TILE_MINIMUM) TILE_KIND(4_bias, 256, 0, 4, 4, TILE_BIAS)
+#define tile_micro_4_bias_run2 tile_micro_4_bias
+#define tile_micro_8_minimum_run4 tile_micro_8_minimum
+#define tile_micro_8_bias_run4 tile_micro_8_bias
+#define tile_micro_8_signed tile_micro_8_bias
+#define TILE_SIGNED TILE_BIAS
+#else
+#define TILE_KINDS_32                                                                              \
+    TILE_KIND(8_bias, 32, 0, 8, 8, TILE_BIAS) TILE_KIND(8_minimum, 32, 0, 8, 8, TILE_MINIMUM)      \
+    TILE_KIND(8_bias_run4, 32, 0, 8, 4, TILE_BIAS)                                                 \
+    TILE_KIND(8_minimum_run4, 32, 0, 8, 4, TILE_MINIMUM)                                           \
+    TILE_KIND(8_signed, 32, 0, 8, 1, TILE_PLAIN)
+#define TILE_KINDS_256                                                                             \
+    TILE_KIND(8_minimum, 256, 0, 8, 8, TILE_MINIMUM)                                               \
+    TILE_KIND(8_minimum_run4, 256, 0, 8, 4, TILE_MINIMUM)                                          \
+    TILE_KIND(8_signed, 256, 0, 8, 1, TILE_PLAIN)                                                  \
+    TILE_KIND(4_minimum, 256, 0, 4, 4, TILE_MINIMUM) TILE_KIND(4_bias, 256, 0, 4, 4, TILE_BIAS)    \
+    TILE_KIND(4_bias_run2, 256, 0, 4, 2, TILE_BIAS)
+#define TILE_SIGNED TILE_PLAIN
+#endif
+
+// X(type, kind, weights, bytes, steps, run, end, bias)
+#define TILE_LIST_32(X)                                                                            \
+    X(Q8_0, tile_micro_8_signed, 32, 34, 8, 1, TILE_SIGNED, 128)                                   \
+    X(Q4_0, tile_micro_8_bias, 32, 18, 8, 8, TILE_BIAS, 8)                                         \
+    X(Q4_1, tile_micro_8_minimum, 32, 20, 8, 8, TILE_MINIMUM, 0)                                   \
+    X(Q5_0, tile_micro_8_bias_run4, 32, 22, 8, 4, TILE_BIAS, 16)                                   \
+    X(Q5_1, tile_micro_8_minimum_run4, 32, 24, 8, 4, TILE_MINIMUM, 0)                              \
+    X(IQ4_NL, tile_micro_8_signed, 32, 18, 8, 1, TILE_SIGNED, 128)                                 \
+    X(MXFP4, tile_micro_8_bias_run4, 32, 17, 8, 4, TILE_BIAS, 12)
+#define TILE_LIST_256(X)                                                                           \
+    X(Q2_K, tile_micro_4_minimum, 256, 84, 4, 4, TILE_MINIMUM, 0)                                  \
+    X(Q3_K, tile_micro_4_bias, 256, 110, 4, 4, TILE_BIAS, 2)                                       \
+    X(Q4_K, tile_micro_8_minimum, 256, 144, 8, 8, TILE_MINIMUM, 0)                                 \
+    X(Q5_K, tile_micro_8_minimum_run4, 256, 176, 8, 4, TILE_MINIMUM, 0)                            \
+    X(Q6_K, tile_micro_4_bias_run2, 256, 210, 4, 2, TILE_BIAS, 5)                                  \
+    X(IQ4_XS, tile_micro_8_signed, 256, 136, 8, 1, TILE_SIGNED, 7)
+
+TILE_KINDS
+TILE_TYPES(TILE_TYPE)
 
 void TILE_INIT(struct kernels_table *table) {
 #define TILE_ENTRY(type, ...) table->matmul[DTYPE_##type] = tile_matmul_##type;

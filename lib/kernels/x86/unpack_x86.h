@@ -9,8 +9,8 @@
 // One row of the matrix per 32-bit lane. For every type two functions of a block at `rows`:
 //
 //     unpack_head_T     its scales
-//     unpack_body_T     its codes: puts number i = codes 4i .. 4i+3 of each row, ascending i within
-//                       each group that has a scale
+//     unpack_body_T     its codes: puts number i = codes 4i .. 4i+3 of each row, group after group
+//                       (those that have a scale), in each ascending i
 //
 // Codes are unsigned bytes, as the instructions want them, with a bias that is taken out with the
 // sums of activations: sum((code + bias) * q) - bias * sum(q). Without VNNI, products of two
@@ -218,38 +218,43 @@ TILE_INLINE vi unpack_bit(vi x, int from, int to) {
     return vi_and(moved, vi_set8(1 << to));
 }
 
+// 32 bytes of each row.
+TILE_INLINE void unpack_load_32(vi x[8], const struct vec_rows *rows, size_t offset) {
+    vi_load_rows(rows, offset, x);
+    vi_load_rows(rows, offset + 16, x + 4);
+}
+
 TILE_INLINE void unpack_body_Q4_K(struct sink *s, const struct sink_form form,
                                   const struct vec_rows *rows) {
     TILE_UNROLL
-    for (int j = 0; j < 8; j++) { // 16 bytes: halves of two neighbouring groups
-        vi x[4];
-        vi_load_rows(rows, 16 + 16 * (size_t)j, x);
+    for (int j = 0; j < 4; j++) { // halves of 32 bytes: two groups
+        vi x[8];
+        unpack_load_32(x, rows, 16 + 32 * (size_t)j);
         TILE_UNROLL
-        for (int i = 0; i < 4; i++) {
-            int at = j / 2 * 16 + j % 2 * 4 + i;
-            put(s, form, at, vi_and(x[i], vi_set8(15)));
-            put(s, form, at + 8, vi_and(vi_shr16(x[i], 4), vi_set8(15)));
-        }
+        for (int i = 0; i < 8; i++) put(s, form, 16 * j + i, vi_and(x[i], vi_set8(15)));
+        TILE_UNROLL
+        for (int i = 0; i < 8; i++)
+            put(s, form, 16 * j + 8 + i, vi_and(vi_shr16(x[i], 4), vi_set8(15)));
     }
 }
 
 TILE_INLINE void unpack_body_Q5_K(struct sink *s, const struct sink_form form,
                                   const struct vec_rows *rows) {
     vi high[8];
-    vi_load_rows(rows, 16, high);
-    vi_load_rows(rows, 32, high + 4);
+    unpack_load_32(high, rows, 16);
     TILE_UNROLL
-    for (int j = 0; j < 8; j++) {
-        vi x[4];
-        vi_load_rows(rows, 48 + 16 * (size_t)j, x);
+    for (int j = 0; j < 4; j++) {
+        vi x[8];
+        unpack_load_32(x, rows, 48 + 32 * (size_t)j);
         TILE_UNROLL
-        for (int i = 0; i < 4; i++) {
-            int at = j / 2 * 16 + j % 2 * 4 + i, bit = j / 2 * 2;
-            vi top = high[j % 2 * 4 + i];
+        for (int i = 0; i < 8; i++) {
             vi low = vi_and(x[i], vi_set8(15));
-            put(s, form, at, vi_or(low, unpack_bit(top, bit, 4)));
-            low = vi_and(vi_shr16(x[i], 4), vi_set8(15));
-            put(s, form, at + 8, vi_or(low, unpack_bit(top, bit + 1, 4)));
+            put(s, form, 16 * j + i, vi_or(low, unpack_bit(high[i], 2 * j, 4)));
+        }
+        TILE_UNROLL
+        for (int i = 0; i < 8; i++) {
+            vi low = vi_and(vi_shr16(x[i], 4), vi_set8(15));
+            put(s, form, 16 * j + 8 + i, vi_or(low, unpack_bit(high[i], 2 * j + 1, 4)));
         }
     }
 }
@@ -273,8 +278,7 @@ TILE_INLINE void unpack_body_Q2_K(struct sink *s, const struct sink_form form,
 TILE_INLINE void unpack_body_Q3_K(struct sink *s, const struct sink_form form,
                                   const struct vec_rows *rows) {
     vi high[8];
-    vi_load_rows(rows, 0, high);
-    vi_load_rows(rows, 16, high + 4);
+    unpack_load_32(high, rows, 0);
     TILE_UNROLL
     for (int j = 0; j < 4; j++) {
         vi x[4];
@@ -291,27 +295,31 @@ TILE_INLINE void unpack_body_Q3_K(struct sink *s, const struct sink_form form,
     }
 }
 
+// Four dwords, one group: four bits of each byte of x, from bit `from`, below two of y, from bit `top`.
+TILE_INLINE void unpack_group_Q6_K(struct sink *s, const struct sink_form form, const int first,
+                                   const vi x[4], const int from, const vi y[4], const int top) {
+    TILE_UNROLL
+    for (int i = 0; i < 4; i++) {
+        vi low = vi_and(from ? vi_shr16(x[i], 4) : x[i], vi_set8(15));
+        vi high = top < 4 ? vi_shl16(y[i], 4 - top) : vi_shr16(y[i], top - 4);
+        put(s, form, first + i, vi_or(low, vi_and(high, vi_set8(0x30))));
+    }
+}
+
 TILE_INLINE void unpack_body_Q6_K(struct sink *s, const struct sink_form form,
                                   const struct vec_rows *rows) {
     TILE_UNROLL
-    for (int j = 0; j < 4; j++) { // half j / 2, bytes j % 2 of its 2 x 16
-        const vi low4 = vi_set8(15), high2 = vi_set8(0x30);
+    for (int j = 0; j < 4; j++) { // half j / 2, the 16 bytes j % 2 of its 64 + 32: groups 32 apart
         size_t half = (size_t)(j / 2), part = 16 * (size_t)(j % 2);
-        vi a[4], b[4], y[4];
-        vi_load_rows(rows, 64 * half + part, a);
-        vi_load_rows(rows, 64 * half + part + 32, b);
+        int first = j / 2 * 32 + j % 2 * 4;
+        vi x[4], y[4];
         vi_load_rows(rows, 128 + 32 * half + part, y);
-        TILE_UNROLL
-        for (int i = 0; i < 4; i++) {
-            int at = j / 2 * 32 + j % 2 * 4 + i;
-            put(s, form, at,
-                vi_or(vi_and(a[i], low4), vi_and(vi_shl16(y[i], 4), high2)));
-            put(s, form, at + 8,
-                vi_or(vi_and(b[i], low4), vi_and(vi_shl16(y[i], 2), high2)));
-            put(s, form, at + 16, vi_or(vi_and(vi_shr16(a[i], 4), low4), vi_and(y[i], high2)));
-            put(s, form, at + 24,
-                vi_or(vi_and(vi_shr16(b[i], 4), low4), vi_and(vi_shr16(y[i], 2), high2)));
-        }
+        vi_load_rows(rows, 64 * half + part, x);
+        unpack_group_Q6_K(s, form, first, x, 0, y, 0);
+        unpack_group_Q6_K(s, form, first + 16, x, 4, y, 4);
+        vi_load_rows(rows, 64 * half + part + 32, x);
+        unpack_group_Q6_K(s, form, first + 8, x, 0, y, 2);
+        unpack_group_Q6_K(s, form, first + 24, x, 4, y, 6);
     }
 }
 
