@@ -24,7 +24,8 @@ def compile_alone(root, path, language, compiler):
     if path.startswith(X86):
         command += ISA + (ISA_512 if "512" in path else [])
         if path.endswith("_x86.h") and os.path.exists(os.path.join(root, X86 + "vec_avx2.h")):
-            command += ["-include", X86 + "vec_avx2.h", "-DTILE_VNNI=0"]
+            command += ["-include", X86 + "vec_avx2.h", "-DTILE_KINDS=TILE_KINDS_32",
+                        "-DTILE_TYPES=TILE_LIST_32"]
     # Included from an empty source: a header as main file has its own warnings.
     source = f'#include "{os.path.join(root, path)}"\n'
     done = subprocess.run(command + ["-"], cwd=root, input=source, text=True, check=False,

@@ -294,7 +294,9 @@ static int prepare(struct bench *b) {
 
 int cli_bench(const struct cli_arguments *arguments) {
     struct bench b = {0};
-    int status = cli_model_open(arguments, &b.model);
+    int status = cli_model_check_outputs(arguments, "bench");
+    if (status != CLI_EXIT_OK) return status;
+    status = cli_model_open(arguments, &b.model);
     if (status == CLI_EXIT_OK) status = prepare(&b);
     if (status == CLI_EXIT_OK) status = cli_model_plan(&b.model, b.depth + b.prompt);
     if (status == CLI_EXIT_OK) status = cli_model_load(&b.model);

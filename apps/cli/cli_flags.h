@@ -58,6 +58,7 @@ enum cli_flag_id {
     CLI_PLAN,
     CLI_STATS,
     CLI_TRACE,
+    CLI_OP_TRACE,
     CLI_TENSORS,
     CLI_IDS,
     CLI_SPECIAL,

@@ -69,6 +69,42 @@ static void read_options(const struct cli_arguments *arguments, locum_options *o
     out->kv_type = (locum_kv_type)flags[CLI_KV_TYPE].integer;
     out->cpu = tiers[flags[CLI_CPU].integer];
     out->trace_path = flags[CLI_TRACE].text;
+    out->op_trace_path = flags[CLI_OP_TRACE].text;
+}
+
+// Any model counts, not only the one that runs: a path that opens as one is no place for an output.
+static bool is_model_file(const char *path) {
+    locum_file *file;
+    if (locum_file_open(path, &file, NULL) != LOCUM_OK) return false;
+    locum_file_close(file);
+    return true;
+}
+
+int cli_model_check_outputs(const struct cli_arguments *arguments, const char *command) {
+    static const struct {
+        int flag;
+        const char *name;
+    } outputs[] = {
+        {CLI_STATS, "--stats"}, {CLI_TRACE, "--trace"}, {CLI_OP_TRACE, "--op-trace"}};
+    const struct cli_value *flags = arguments->flags;
+    const char *prompt = flags[CLI_FILE].text;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *path = flags[outputs[i].flag].text;
+        if (!path) continue;
+        if (is_model_file(path))
+            return cli_output_usage(command, "%s would replace the model file '%s'",
+                                    outputs[i].name, path);
+        if (prompt && strcmp(path, prompt) == 0)
+            return cli_output_usage(command, "%s would replace the prompt '%s'", outputs[i].name,
+                                    path);
+        for (size_t j = 0; j < i; j++) {
+            const char *other = flags[outputs[j].flag].text;
+            if (other && strcmp(path, other) == 0)
+                return cli_output_usage(command, "%s and %s are both to be written to '%s'",
+                                        outputs[j].name, outputs[i].name, path);
+        }
+    }
+    return CLI_EXIT_OK;
 }
 
 _Static_assert(CLI_SIZE_AUTO == LOCUM_MEMORY_AUTO && CLI_SIZE_ALL == LOCUM_MEMORY_ALL,

@@ -23,6 +23,9 @@ struct cli_model {
     unsigned warnings; // of the library
 };
 
+// The files that flags name for output must not replace a model, the prompt, or each other: else the exit
+// status of wrong usage.
+int cli_model_check_outputs(const struct cli_arguments *arguments, const char *command);
 // The directory of the file. Its exit status is that of a refused file, unless it is OK.
 int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out);
 // Its tokenizer, which needs no weights.

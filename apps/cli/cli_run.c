@@ -72,37 +72,6 @@ static bool on_event(void *user, const locum_event *event) {
 }
 
 // ---- the prompt --------------------------------------------------------------------------------
-// Any model counts, not only the one that runs: a path that opens as one is no place for an output.
-static bool is_model_file(const char *path) {
-    locum_file *file;
-    if (locum_file_open(path, &file, NULL) != LOCUM_OK) return false;
-    locum_file_close(file);
-    return true;
-}
-
-// What is written must not replace what is read, nor the other output.
-static int check_output(const struct cli_arguments *arguments, int flag, const char *name) {
-    const char *path = arguments->flags[flag].text;
-    if (!path) return CLI_EXIT_OK;
-    const char *prompt = arguments->flags[CLI_FILE].text;
-    if (is_model_file(path)) {
-        return cli_output_usage("run", "%s would replace the model file '%s'", name, path);
-    }
-    if (prompt && strcmp(path, prompt) == 0) {
-        return cli_output_usage("run", "%s would replace the prompt '%s'", name, path);
-    }
-    return CLI_EXIT_OK;
-}
-
-static int check_outputs(const struct cli_arguments *arguments) {
-    int status = check_output(arguments, CLI_STATS, "--stats");
-    if (status == CLI_EXIT_OK) status = check_output(arguments, CLI_TRACE, "--trace");
-    if (status != CLI_EXIT_OK) return status;
-    const char *stats = arguments->flags[CLI_STATS].text, *trace = arguments->flags[CLI_TRACE].text;
-    if (!stats || !trace || strcmp(stats, trace) != 0) return CLI_EXIT_OK;
-    return cli_output_usage("run", "--stats and --trace are both to be written to '%s'", stats);
-}
-
 // What can be said without looking at any file.
 static int check_usage(const struct cli_arguments *arguments) {
     const struct cli_value *flags = arguments->flags;
@@ -264,7 +233,7 @@ static int prepare(struct run *run) {
 
 int cli_run(const struct cli_arguments *arguments) {
     int status = check_usage(arguments);
-    if (status == CLI_EXIT_OK) status = check_outputs(arguments);
+    if (status == CLI_EXIT_OK) status = cli_model_check_outputs(arguments, "run");
     if (status != CLI_EXIT_OK) return status;
     struct run run = {.arguments = arguments};
     status = prepare(&run);

@@ -75,6 +75,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                    "write what was measured to FILE, as JSON"},
     [CLI_TRACE] = {"trace", 0, CLI_TEXT, RUN, "FILE", 0, 0, NULL,
                    "write which experts each token used to FILE, as CSV"},
+    [CLI_OP_TRACE] = {"op-trace", 0, CLI_TEXT, RUN | BENCH, "FILE", 0, 0, NULL,
+                      "write how long each operation took to FILE, as CSV"},
     [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
                      "list the tensors as well"},
     [CLI_IDS] = {"ids", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,

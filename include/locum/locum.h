@@ -157,6 +157,7 @@ typedef struct locum_options {
     // Opened from the same file, to be used as the model's; the host closes it after the model.
     // NULL: the model makes its own.
     const locum_tokenizer *tokenizer;
+    const char *op_trace_path; // time by operation (CSV), written when the model is closed; NULL: none
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 

@@ -14,6 +14,8 @@ static void native_close(struct engine *base) {
     locum_error error;
     if (engine_trace_close(n->trace, &error) != LOCUM_OK)
         log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
+    if (engine_op_trace_close(n->op_trace, n->model_path, &error) != LOCUM_OK)
+        log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
     exec_destroy(n->exec);
     store_destroy(n->store);
     exec_team_destroy(n->team);
@@ -134,6 +136,7 @@ static locum_status make_exec(struct engine_native *n, locum_error *error) {
         .logit_rows = n->logit_rows,
         .trace = n->trace ? engine_trace_write : NULL,
         .trace_user = n->trace,
+        .times = n->op_trace ? &n->op_trace->times : NULL,
     };
     return exec_create(&config, &n->exec, error);
 }
@@ -229,6 +232,9 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                              locum_error *error) {
     STATUS_TRY(copy_text(n, &n->options.cpu, error));
     STATUS_TRY(copy_text(n, &n->options.trace_path, error));
+    STATUS_TRY(copy_text(n, &n->options.op_trace_path, error));
+    n->model_path = file->info.path;
+    STATUS_TRY(copy_text(n, &n->model_path, error));
     STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
     STATUS_TRY(engine_memory_plan(&n->layout, file->info.path, &n->options, &n->plan,
                                   &n->logit_rows, error));
@@ -242,6 +248,10 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     if (n->options.trace_path) {
         STATUS_TRY(engine_trace_open(n->options.trace_path, file->info.path, &n->layout, &n->trace,
                                      error));
+    }
+    if (n->options.op_trace_path) {
+        STATUS_TRY(engine_op_trace_open(n->options.op_trace_path, &n->layout.model.plan,
+                                        &n->op_trace, error));
     }
     STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, n->files, load_progress,
                                  n, error));
@@ -275,6 +285,8 @@ locum_status engine_native_open(const locum_file *file, const locum_options *opt
     if (status != LOCUM_OK) {
         engine_trace_cancel(n->trace); // closing would write an empty one
         n->trace = NULL;
+        engine_op_trace_cancel(n->op_trace);
+        n->op_trace = NULL;
         native_close(&n->base);
         return status;
     }

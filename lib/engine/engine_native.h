@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "engine/engine_layout.h"
+#include "engine/engine_op_trace.h"
 #include "engine/engine_options.h"
 #include "engine/engine_tokenizer.h"
 #include "engine/engine_trace.h"
@@ -37,7 +38,9 @@ struct engine_native {
     struct exec *exec;
     struct session_pool pool;
     struct sampler *sampler;
-    struct engine_trace *trace; // NULL: none
+    struct engine_trace *trace;       // NULL: none
+    struct engine_op_trace *op_trace; // NULL: none
+    const char *model_path;           // in the layout's arena
     struct engine_sampling sampling;
     char *summary;
     locum_setting settings[ENGINE_SETTINGS];

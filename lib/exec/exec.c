@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "exec/exec_state.h"
+#include "platform/clock.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -121,13 +122,23 @@ void exec_destroy(struct exec *exec) {
 }
 
 // ---- a step -----------------------------------------------------------------------------------------
+void exec_time_lap(struct exec_time *time, uint64_t *since) {
+    uint64_t now = clock_now_ns();
+    time->calls++;
+    time->ns += now - *since;
+    *since = now;
+}
+
 static void walk(void *user, uint32_t worker) {
     struct exec *exec = user;
     const struct plan *plan = exec->config.plan;
+    struct exec_times *times = worker == 0 ? exec->config.times : NULL;
+    uint64_t since = times ? clock_now_ns() : 0;
     for (uint32_t i = exec->op_begin; i < exec->op_end; i++) {
         const struct plan_op *op = &plan->ops[i];
         if (!operations[op->kind](exec, worker, op, &exec->ops[i])) return;
         if (!exec_team_sync(exec->config.team)) return;
+        if (times) exec_time_lap(&times->op[exec->batch->phase][i], &since);
     }
 }
 
@@ -164,8 +175,9 @@ static void list_wanted(struct exec *exec) {
     }
 }
 
-locum_status exec_step(struct exec *exec, const struct exec_batch *batch, const atomic_bool *cancel,
-                       exec_logits_fn logits, void *user, locum_error *error) {
+static locum_status step(struct exec *exec, const struct exec_batch *batch,
+                         const atomic_bool *cancel, exec_logits_fn logits, void *user,
+                         locum_error *error) {
     const struct plan *plan = exec->config.plan;
     LOCUM_ASSERT(batch->count >= 1 && batch->count <= exec->config.chunk);
     exec->batch = batch;
@@ -183,4 +195,22 @@ locum_status exec_step(struct exec *exec, const struct exec_batch *batch, const 
         }
     }
     return LOCUM_OK;
+}
+
+static uint64_t time_in_operations(const struct exec *exec, enum store_phase phase) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < exec->config.plan->n_ops; i++)
+        sum += exec->config.times->op[phase][i].ns;
+    return sum;
+}
+
+locum_status exec_step(struct exec *exec, const struct exec_batch *batch, const atomic_bool *cancel,
+                       exec_logits_fn logits, void *user, locum_error *error) {
+    if (!exec->config.times) return step(exec, batch, cancel, logits, user, error);
+    struct exec_time *outside = &exec->config.times->outside[batch->phase];
+    uint64_t inside = time_in_operations(exec, batch->phase), start = clock_now_ns();
+    locum_status status = step(exec, batch, cancel, logits, user, error);
+    exec_time_lap(outside, &start);
+    outside->ns -= time_in_operations(exec, batch->phase) - inside;
+    return status;
 }

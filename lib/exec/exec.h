@@ -26,6 +26,25 @@ typedef void (*exec_trace_fn)(void *user, uint32_t layer, uint32_t token, uint32
                               const uint32_t *ids, const float *weights, const uint32_t *rank,
                               const bool *resident);
 
+// Where the time of steps goes, as worker 0 sees it: from the begin of an operation to the meeting point
+// behind it, others' waiting included. The entries of a phase add up to the time in exec_step.
+struct exec_time {
+    uint64_t calls, ns;
+};
+enum exec_part { // of the time of EXPERTS operations, over all layers; the rest is sorting and clearing
+    EXEC_PART_TAKE,   // talking to the store and waiting for it
+    EXEC_PART_IN,     // gate and up
+    EXEC_PART_ACT,    // activation and quantising
+    EXEC_PART_DOWN,
+    EXEC_PART_ADD,
+    EXEC_PARTS
+};
+struct exec_times {
+    struct exec_time *op[2]; // by enum store_phase, [plan->n_ops]
+    struct exec_time part[2][EXEC_PARTS];
+    struct exec_time outside[2]; // of operations: rotation tables, what is done with logits
+};
+
 struct exec_config {
     const struct plan *plan;
     const struct kernels_table *kernels;
@@ -37,6 +56,7 @@ struct exec_config {
     uint32_t logit_rows; // rows that the head computes at once, >= 1
     exec_trace_fn trace; // NULL: none
     void *trace_user;
+    struct exec_times *times; // added to; NULL: not measured
 };
 
 // Bytes of workspace that exec_create takes, for the memory plan.

@@ -18,6 +18,7 @@
 // rows are added at once. Per token the order of additions is the same: ascending id from +0.
 // Several experts that are ready are computed in one round: no meeting point per expert.
 #include "exec/exec_state.h"
+#include "platform/clock.h"
 
 #include <string.h>
 
@@ -283,22 +284,34 @@ static void clear_out(struct exec *exec, uint32_t worker, const struct plan_op *
     }
 }
 
+static uint64_t start_laps(const struct exec *exec, uint32_t worker) {
+    return worker == 0 && exec->config.times ? clock_now_ns() : 0;
+}
+
+// The meeting point behind a part of a round. false: stop.
+static bool end_part(struct exec *exec, uint32_t worker, enum exec_part part, uint64_t *since) {
+    bool going = exec_team_sync(exec->config.team);
+    struct exec_times *times = exec->config.times;
+    if (worker == 0 && times) exec_time_lap(&times->part[exec->batch->phase][part], since);
+    return going;
+}
+
 static bool rounds(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct plan_experts *set) {
-    struct exec_team *team = exec->config.team;
+    uint64_t since = start_laps(exec, worker);
     for (;;) {
         if (worker == 0) take_ready(exec);
-        if (!exec_team_sync(team)) return false;
+        if (!end_part(exec, worker, EXEC_PART_TAKE, &since)) return false;
         if (exec->moe.ready_count == 0) return true;
         phase_in(exec, worker, set);
-        if (!exec_team_sync(team)) return false;
+        if (!end_part(exec, worker, EXEC_PART_IN, &since)) return false;
         phase_act(exec, worker, op, set);
-        if (!exec_team_sync(team)) return false;
+        if (!end_part(exec, worker, EXEC_PART_ACT, &since)) return false;
         phase_down(exec, worker, set);
-        if (!exec_team_sync(team)) return false;
+        if (!end_part(exec, worker, EXEC_PART_DOWN, &since)) return false;
         if (exec->moe.arrival) continue;
         phase_add(exec, worker, op, set);
-        if (!exec_team_sync(team)) return false;
+        if (!end_part(exec, worker, EXEC_PART_ADD, &since)) return false;
     }
 }
 
@@ -313,8 +326,11 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
         clear_out(exec, worker, op);
         going = exec_team_sync(team) && rounds(exec, worker, op, set);
     }
+    uint64_t since = start_laps(exec, worker);
     if (going && exec->moe.arrival) add_arrived(exec, worker, op, set);
     if (worker > 0) return going;
+    if (exec->config.times)
+        exec_time_lap(&exec->config.times->part[exec->batch->phase][EXEC_PART_ADD], &since);
     if (going) trace(exec, set);
     store_end(exec->config.store); // also after an error: releases what is held
     return going;

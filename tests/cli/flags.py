@@ -160,6 +160,32 @@ def trace():
     check({row[1] for row in rows} == {"0", "1"}, "the trace lacks a phase")
 
 
+def op_trace(command):
+    """Rows of a phase add up to the time its steps took; parts of experts are inside theirs."""
+    def effect():
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ops.csv")
+            locum(command, *BASE[command], "--op-trace", path).expect(0)
+            equal(os.listdir(folder), ["ops.csv"], "files beside --op-trace")
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        equal(lines[0], "# op_trace v1", "first line of the trace")
+        equal(lines[2], "phase,layer,operation,weight,calls,seconds", "header")
+        rows = [line.split(",") for line in lines[3:]]
+        for phase in ("prompt", "answer"):
+            of_phase = [row for row in rows if row[0] == phase]
+            seconds = {}
+            for row in of_phase:
+                seconds[row[2]] = seconds.get(row[2], 0) + float(row[5])
+            parts = sum(t for name, t in seconds.items() if name.startswith("experts."))
+            check(0 < parts <= seconds["experts"], f"{phase}: parts {parts} of experts")
+            check({"embed", "norm", "matmul", "attention", "outside"} <= set(seconds),
+                  f"{phase}: operations {sorted(seconds)}")
+            equal(len({row[4] for row in of_phase if row[2] in ("norm", "matmul")}), 1,
+                  f"{phase}: numbers of calls")
+    return effect
+
+
 def choices(flag, key, values):
     def effect():
         for value, wanted in values:
@@ -272,6 +298,8 @@ EFFECTS = {
     ("run", "plan"): plan("run"),
     ("run", "stats"): lambda: stats(*BASE["run"]),
     ("run", "trace"): trace,
+    ("run", "op-trace"): op_trace("run"),
+    ("bench", "op-trace"): op_trace("bench"),
     ("run", "quiet"): quiet("run"),
     ("run", "verbose"): verbose,
     ("inspect", "memory"): lambda: differs(plan_number("budget"))(["--memory", "100M"], []),
