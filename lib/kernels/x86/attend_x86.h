@@ -53,7 +53,13 @@ ATTEND_INLINE void attend_scores(const struct kernels_attend *a, const float *q,
         for (int h = 0; h < heads; h++)
             acc[h] = v16_fma(v16_load_part(q + (size_t)h * a->q_stride + i, 8), k, acc[h]);
     }
-    for (int h = 0; h < heads; h++) scores[h][j] = v16_total(acc[h]);
+    if (heads < ATTEND_HEADS) {
+        for (int h = 0; h < heads; h++) scores[h][j] = v16_total(acc[h]);
+        return;
+    }
+    float totals[ATTEND_HEADS];
+    _mm_storeu_ps(totals, v16_totals(acc));
+    for (int h = 0; h < heads; h++) scores[h][j] = totals[h];
 }
 
 // Sums to scores to probabilities, in place; gives the largest score. p is 0 outside lo..hi-1.
@@ -78,27 +84,42 @@ ATTEND_INLINE float attend_sum(const float p[KERNELS_KV_BLOCK]) {
     return v16_total(acc);
 }
 
-// o[h][i..] = chain over the positions, for `width` vectors of elements at a time.
-ATTEND_INLINE void attend_values(const struct kernels_attend *a,
-                                 float p[][KERNELS_KV_BLOCK], float *o, size_t i, bool f32,
-                                 const int heads, size_t count) {
-    const size_t n = a->head_size_v;
-    vf acc[ATTEND_HEADS];
-    for (int h = 0; h < heads; h++) acc[h] = vf_zero();
-    for (size_t j = a->lo; j < a->hi; j++) {
-        vf v;
-        if (f32) {
-            const float *x = (const float *)a->v + j * n + i;
-            v = count == VEC ? vf_load(x) : vf_load_part(x, count);
-        } else {
-            uint16_t part[VEC] = {0};
-            const uint16_t *x = (const uint16_t *)a->v + j * n + i;
-            if (count < VEC) x = memcpy(part, x, count * sizeof *x);
-            v = vf_load_half(x);
-        }
-        for (int h = 0; h < heads; h++) acc[h] = vf_fma(vf_set(p[h][j]), v, acc[h]);
+// The first `count` values at v[j][i..].
+ATTEND_INLINE vf attend_load_value(const struct kernels_attend *a, size_t j, size_t i, bool f32,
+                                   size_t count) {
+    const size_t at = j * a->head_size_v + i;
+    if (f32) {
+        const float *x = (const float *)a->v + at;
+        return count == VEC ? vf_load(x) : vf_load_part(x, count);
     }
-    for (int h = 0; h < heads; h++) vf_store_part(o + (size_t)h * n + i, acc[h], count);
+    uint16_t part[VEC] = {0};
+    const uint16_t *x = (const uint16_t *)a->v + at;
+    if (count < VEC) x = memcpy(part, x, count * sizeof *x);
+    return vf_load_half(x);
+}
+
+// o[h][i..] = chain over the positions, for `vectors` (1 or 2) vectors of elements, the last of
+// `count` elements: two make enough chains to hide the latency of an fma.
+ATTEND_INLINE void attend_values(const struct kernels_attend *a, float p[][KERNELS_KV_BLOCK],
+                                 float *o, size_t i, bool f32, const int heads, const int vectors,
+                                 size_t count) {
+    const size_t n = a->head_size_v;
+    vf acc[ATTEND_HEADS][2];
+    for (int h = 0; h < heads; h++) acc[h][0] = acc[h][1] = vf_zero();
+    for (size_t j = a->lo; j < a->hi; j++) {
+        vf v[2];
+        v[0] = attend_load_value(a, j, i, f32, vectors == 1 ? count : VEC);
+        if (vectors == 2) v[1] = attend_load_value(a, j, i + VEC, f32, count);
+        for (int h = 0; h < heads; h++) {
+            vf share = vf_set(p[h][j]);
+            for (int x = 0; x < vectors; x++) acc[h][x] = vf_fma(share, v[x], acc[h][x]);
+        }
+    }
+    for (int h = 0; h < heads; h++) {
+        float *out = o + (size_t)h * n + i;
+        vf_store_part(out, acc[h][0], vectors == 1 ? count : VEC);
+        if (vectors == 2) vf_store_part(out + VEC, acc[h][1], count);
+    }
 }
 
 ATTEND_INLINE void attend_heads(const struct kernels_attend *a, size_t first, bool f32,
@@ -111,10 +132,9 @@ ATTEND_INLINE void attend_heads(const struct kernels_attend *a, size_t first, bo
         a->m[first + (size_t)h] = attend_probabilities(a, p[h]);
         a->l[first + (size_t)h] = attend_sum(p[h]);
     }
-    for (size_t i = 0; i < a->head_size_v; i += VEC) {
-        size_t left = a->head_size_v - i;
-        attend_values(a, p, o, i, f32, heads, left < VEC ? left : VEC);
-    }
+    size_t i = 0, n = a->head_size_v;
+    for (; i + 2 * VEC <= n; i += 2 * VEC) attend_values(a, p, o, i, f32, heads, 2, VEC);
+    for (; i < n; i += VEC) attend_values(a, p, o, i, f32, heads, 1, n - i < VEC ? n - i : VEC);
 }
 
 // Numbers of heads as constants, so that the sums stay in registers.

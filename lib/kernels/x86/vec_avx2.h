@@ -245,6 +245,21 @@ static inline v16 v16_fma(v16 a, v16 b, v16 c) {
 static inline v16 v16_add(v16 a, v16 b) {
     return (v16){vf_add(a.low, b.low), vf_add(a.high, b.high)};
 }
+// The totals of four, each by the same tree: lanes 8 apart, then 4, 2, 1.
+static inline __m128 v16_totals(const v16 a[4]) {
+    __m256 x[4];
+    for (int i = 0; i < 4; i++) x[i] = vf_add(a[i].low, a[i].high);
+    __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(x[0], x[1], 0x20),
+                              _mm256_permute2f128_ps(x[0], x[1], 0x31)); // a | b
+    __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(x[2], x[3], 0x20),
+                              _mm256_permute2f128_ps(x[2], x[3], 0x31));
+    __m256 y = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44),
+                             _mm256_shuffle_ps(ab, cd, 0xee)); // a a c c | b b d d
+    y = _mm256_add_ps(y, _mm256_movehdup_ps(y));               // a . c . | b . d .
+    return _mm_shuffle_ps(_mm_unpacklo_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
+                          _mm_unpackhi_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
+                          0x44);
+}
 static inline float v16_total(v16 a) {
     __m256 x = vf_add(a.low, a.high);
     __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

@@ -213,9 +213,27 @@ static inline v16 v16_load_half(const uint16_t *p) { return (v16){vf_load_half(p
 static inline v16 v16_load_bfloat(const uint16_t *p) { return (v16){vf_load_bfloat(p)}; }
 static inline v16 v16_fma(v16 a, v16 b, v16 c) { return (v16){vf_fma(a.all, b.all, c.all)}; }
 static inline v16 v16_add(v16 a, v16 b) { return (v16){vf_add(a.all, b.all)}; }
+static inline __m256 vec_fold(vf a) { // lanes 8 apart
+    __m256 high = _mm256_castsi256_ps(_mm512_extracti64x4_epi64(vf_bits(a), 1));
+    return _mm256_add_ps(_mm512_castps512_ps256(a), high);
+}
+// The totals of four, each by the same tree: lanes 8 apart, then 4, 2, 1.
+static inline __m128 v16_totals(const v16 a[4]) {
+    __m256 x[4];
+    for (int i = 0; i < 4; i++) x[i] = vec_fold(a[i].all);
+    __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(x[0], x[1], 0x20),
+                              _mm256_permute2f128_ps(x[0], x[1], 0x31)); // a | b
+    __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(x[2], x[3], 0x20),
+                              _mm256_permute2f128_ps(x[2], x[3], 0x31));
+    __m256 y = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44),
+                             _mm256_shuffle_ps(ab, cd, 0xee)); // a a c c | b b d d
+    y = _mm256_add_ps(y, _mm256_movehdup_ps(y));               // a . c . | b . d .
+    return _mm_shuffle_ps(_mm_unpacklo_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
+                          _mm_unpackhi_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
+                          0x44);
+}
 static inline float v16_total(v16 a) {
-    __m256 high = _mm256_castsi256_ps(_mm512_extracti64x4_epi64(vf_bits(a.all), 1));
-    __m256 x = _mm256_add_ps(_mm512_castps512_ps256(a.all), high);
+    __m256 x = vec_fold(a.all);
     __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     y = _mm_add_ps(y, _mm_movehl_ps(y, y));
     return _mm_cvtss_f32(_mm_add_ss(y, _mm_movehdup_ps(y)));
