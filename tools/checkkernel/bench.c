@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each figure is the best of 25 spells of at least 2 ms: short ones, so that some are not disturbed
-// by other work on the machine. Matrices rotate through a pool of 64 MiB, so that one column reads
-// weights from memory, as decoding does; vectors stay in the cache.
+// by other work on the machine. Matrices rotate through a pool larger than the caches, so that one
+// column reads weights from memory, as decoding does; vectors stay in the cache.
 #include "bench.h"
 
 #include "check_weights.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 768, K = 2048, COLS_MAX = 64, HEAD = 128, HEADS = 8, POOL_BYTES = 64 << 20 };
+enum { ROWS = 768, K = 2048, COLS_MAX = 64, HEAD = 128, HEADS = 8, POOL_BYTES = 512 << 20 };
 enum { SPELLS = 25 };
 static const double spell_seconds = 0.002;
 
@@ -136,18 +136,25 @@ static double seconds_per_call(void (*call)(struct subject *), struct subject *s
     return best;
 }
 
-static void report(const struct check *c, const struct kernel *kernel, const struct subject *s,
-                   double seconds, FILE *json, bool *first) {
-    const char *tier = kernels_tier_name(c->tested->tier);
+// What one thread reads from memory: the limit of everything with one column.
+static void call_read(struct subject *s) {
+    const uint64_t *words = (const uint64_t *)(const void *)s->pool;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->matrix_bytes / sizeof *words; i++) sum += words[i];
+    sink = (float)sum;
+}
+
+static void report(const char *tier, const char *name, const struct subject *s, double seconds,
+                   FILE *json, bool *first) {
     double gbytes = s->bytes / seconds * 1e-9, gops = s->operations / seconds * 1e-9;
-    printf("%-10s %-18s %3zu columns %10.2f us %8.2f GB/s %8.2f Gop/s\n", tier, kernel->name,
+    printf("%-10s %-18s %3zu columns %10.2f us %8.2f GB/s %8.2f Gop/s\n", tier, name,
            s->m.n_cols, seconds * 1e6, gbytes, gops);
     fflush(stdout);
     if (!json) return;
     fprintf(json,
             "%s  {\"tier\": \"%s\", \"kernel\": \"%s\", \"columns\": %zu, \"seconds\": %.9g, "
             "\"gbytes_s\": %.4g, \"gops_s\": %.4g}",
-            *first ? "\n" : ",\n", tier, kernel->name, s->m.n_cols, seconds, gbytes, gops);
+            *first ? "\n" : ",\n", tier, name, s->m.n_cols, seconds, gbytes, gops);
     *first = false;
 }
 
@@ -190,23 +197,36 @@ static void prepare(struct check *c, const struct kernel *kernel, struct subject
 
 void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool *first) {
     struct subject s = {.table = c->tested, .argument = kernel->argument};
+    const char *tier = kernels_tier_name(c->tested->tier);
     size_t i = 0;
     while (calls[i].check != kernel->check) i++;
     prepare(c, kernel, &s);
     if (kernel->check == check_matmul) {
-        static const size_t columns[] = {1, 4, 16, COLS_MAX};
+        static const size_t columns[] = {1, 2, 4, 8, 32, COLS_MAX};
         for (size_t j = 0; j < sizeof columns / sizeof *columns; j++) {
             s.m.n_cols = columns[j];
             s.bytes = (double)s.matrix_bytes;
             s.operations = 2.0 * ROWS * K * (double)columns[j];
-            report(c, kernel, &s, seconds_per_call(calls[i].call, &s), json, first);
+            report(tier, kernel->name, &s, seconds_per_call(calls[i].call, &s), json, first);
         }
     } else {
         bool attention = kernel->check == check_attend_block;
         s.bytes = attention ? 2.0 * KERNELS_KV_BLOCK * HEAD * 2 : K * 4.0;
         s.operations = attention ? 4.0 * KERNELS_KV_BLOCK * HEAD * HEADS : K;
-        report(c, kernel, &s, seconds_per_call(calls[i].call, &s), json, first);
+        report(tier, kernel->name, &s, seconds_per_call(calls[i].call, &s), json, first);
     }
     free((void *)(uintptr_t)s.pool);
     free(s.out);
+}
+
+void bench_memory(FILE *json, bool *first) {
+    uint8_t *pool = malloc(POOL_BYTES);
+    if (!pool) {
+        fputs("checkkernel: no memory\n", stderr);
+        exit(2);
+    }
+    memset(pool, 1, POOL_BYTES);
+    struct subject s = {.pool = pool, .matrix_bytes = POOL_BYTES, .bytes = POOL_BYTES};
+    report("-", "memory read", &s, seconds_per_call(call_read, &s), json, first);
+    free(pool);
 }

@@ -15,5 +15,7 @@
 // Times one kernel of the tested table and prints a line per shape; json (may be NULL) gets one
 // object per line of output, `first` says whether a comma must go before it.
 void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool *first);
+// What one thread reads from memory, as one more line.
+void bench_memory(FILE *json, bool *first);
 
 #endif

@@ -163,6 +163,7 @@ static bool run_tiers(const struct options *o, const struct kernels_cpu *cpu, FI
     bool right = true, first = true, any = false;
     kernels_init(&ref, KERNELS_TIER_REF, cpu);
     check.ref = &ref;
+    if (o->bench && !o->filter) bench_memory(json, &first);
     for (int i = 0; i < KERNELS_TIER_COUNT; i++) {
         enum kernels_tier tier = (enum kernels_tier)i;
         bool there = kernels_init(&tables[i], tier, cpu);

@@ -36,8 +36,9 @@ enum { SINK_COLUMNS = 4 };
 struct sink_form {
     int columns; // 0: store
     int steps, run;
-    bool scaled;      // each group has a scale of its own
-    size_t ahead_step; // bytes to prefetch per dword of codes
+    bool scaled; // each group has a scale of its own
+    int dwords;  // of codes in a block
+    int lines;   // to prefetch meanwhile, all those that hold as many bytes as the block has
 };
 
 struct sink {
@@ -93,10 +94,7 @@ TILE_INLINE vi tile_multiply(vi part, bool first, vi codes, vi magnitude, vi x, 
 }
 
 TILE_INLINE void put(struct sink *s, const struct sink_form form, const int i, const vi codes) {
-    if (form.columns == 0) {
-        vi_store(s->w + 2 * i, codes);
-        return;
-    }
+    if (form.columns == 0) vi_store(s->w + 2 * i, codes);
     const int g = i / form.steps, at = i % form.steps, run = tile_run(form.steps, form.run);
     const vi magnitude = vi_abs8(codes);
     TILE_UNROLL
@@ -113,7 +111,7 @@ TILE_INLINE void put(struct sink *s, const struct sink_form form, const int i, c
         VI_KEEP(s->sum[c]);
     }
     // The lines of what comes next, spread over the work on this.
-    for (size_t p = (size_t)i * form.ahead_step / 64; p < (size_t)(i + 1) * form.ahead_step / 64; p++)
+    for (int p = i * form.lines / form.dwords; p < (i + 1) * form.lines / form.dwords; p++)
         __builtin_prefetch(s->ahead + 64 * p, 0, 2);
 }
 

@@ -26,6 +26,7 @@
 #include "kernels/x86/unpack_x86.h"
 
 enum {
+    TILE_FEW = 8,     // columns that are streamed in two turns where that pays: tile_few
     TILE_COLUMNS = 4, // of one call of a micro kernel: their sums fill the registers
     TILE_PANEL = 64,  // columns whose running sums are kept (L1)
     TILE_K = 256,     // weights unpacked at a time
@@ -140,7 +141,7 @@ TILE_INLINE void tile_stream(const struct kernels_matmul *m, const struct tile_f
     const bool scaled = form.weights == TILE_K;
     const size_t blocks = m->k / form.weights, step = VEC * form.bytes;
     const struct sink_form sink_form = {columns, form.steps, form.run, scaled,
-                                        step * 4 / form.weights};
+                                        (int)form.weights / 4, (int)(step + 63) / 64};
     const size_t ahead = VEC * m->w_row_bytes > TILE_AHEAD ? VEC * m->w_row_bytes : TILE_AHEAD;
     struct vec_rows rows = {m->w + first * m->w_row_bytes, stride};
     const uint8_t *column[SINK_COLUMNS];
@@ -192,10 +193,13 @@ struct tile_place {
 };
 
 TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack_head_fn head,
-                             unpack_body_fn body, struct vec_rows rows, size_t blocks, int half) {
-    const struct sink_form store = {0, form.steps, form.run, false, 0};
+                             unpack_body_fn body, struct vec_rows rows, size_t blocks, int half,
+                             const uint8_t *ahead) {
+    const size_t step = VEC * form.bytes;
+    const struct sink_form store = {0, form.steps, form.run, false, (int)form.weights / 4,
+                                    (int)(step + 63) / 64};
     struct unpack_head h;
-    struct sink s = {.w = &t->w[0][half]};
+    struct sink s = {.w = &t->w[0][half], .ahead = ahead};
     if (form.weights == TILE_K) {
         head(&h, &rows);
         for (int g = 0; g < TILE_K / 4 / form.steps; g++) t->scale[g][half] = h.scale[g];
@@ -212,6 +216,7 @@ TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack
         if (form.end == TILE_MINIMUM) t->m[b][half] = h.m;
         body(&s, store, &rows);
         rows.first += form.bytes;
+        s.ahead += step;
         s.w += 2 * 8;
     }
 }
@@ -323,7 +328,8 @@ TILE_INLINE void tile_stream_store(const struct kernels_matmul *m, const struct 
 }
 
 typedef void (*tile_stream_fn)(const struct kernels_matmul *m, size_t first, size_t rows, size_t c);
-typedef void (*tile_unpack_fn)(struct tile *t, struct vec_rows rows, size_t blocks, int half);
+typedef void (*tile_unpack_fn)(struct tile *t, struct vec_rows rows, size_t blocks, int half,
+                               const uint8_t *ahead);
 typedef void (*tile_micro_fn)(const struct tile *t, const struct tile_form *form,
                               const struct tile_place *place, const uint8_t *const *column,
                               struct tile_sums (*sums)[2]);
@@ -362,10 +368,10 @@ struct tile_type {
     static const tile_stream_fn tile_stream_##type[SINK_COLUMNS + 1] = {                           \
         NULL, tile_stream_##type##_1, tile_stream_##type##_2, tile_stream_##type##_3,              \
         tile_stream_##type##_4};                                                                   \
-    static void tile_unpack_##type(struct tile *t, struct vec_rows rows, size_t blocks,            \
-                                   int half) {                                                     \
+    static void tile_unpack_##type(struct tile *t, struct vec_rows rows, size_t blocks, int half,  \
+                                   const uint8_t *ahead) {                                         \
         tile_unpack(t, (struct tile_form){__VA_ARGS__}, unpack_head_##type, unpack_body_##type,    \
-                    rows, blocks, half);                                                           \
+                    rows, blocks, half, ahead);                                                    \
     }                                                                                              \
     static const struct tile_type tile_type_##type = {                                             \
         {__VA_ARGS__}, tile_stream_##type, kind, tile_unpack_##type};                              \
@@ -376,11 +382,6 @@ struct tile_type {
 // ---------------------------------------------------------------------------------------------
 // Driving
 // ---------------------------------------------------------------------------------------------
-
-// Lines of the next tile. Addresses past the end are harmless.
-static void tile_prefetch(const uint8_t *p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + i, 0, 2);
-}
 
 // Rows [first, first + 2 VEC) times columns [column_first, + n), n more than SINK_COLUMNS.
 static void tile_panel(const struct kernels_matmul *m, const struct tile_type *type, size_t first,
@@ -401,11 +402,10 @@ static void tile_panel(const struct kernels_matmul *m, const struct tile_type *t
         size_t weights = m->k - place.k < TILE_K ? m->k - place.k : TILE_K;
         size_t bytes = weights / form->weights * form->bytes;
         place.blocks = weights / 32;
-        type->unpack(&t, low, place.blocks, 0);
-        type->unpack(&t, high, place.blocks, 1);
+        type->unpack(&t, low, place.blocks, 0, ahead);
+        type->unpack(&t, high, place.blocks, 1, ahead + VEC * bytes);
         low.first += bytes;
         high.first += bytes;
-        tile_prefetch(ahead, 2 * VEC * bytes);
         ahead += 2 * VEC * bytes;
         // Columns in equal shares: 5 are 3 + 2. More than SINK_COLUMNS never leave one alone.
         for (size_t c = 0, calls = (n + TILE_COLUMNS - 1) / TILE_COLUMNS; c < n; calls--) {
@@ -437,8 +437,14 @@ static void tile_rows(const struct kernels_matmul *m, const struct tile_type *ty
     }
 }
 
+// A tile has to earn its stores. Codes of which few products fit 16 bits cost more to multiply, and
+// reading them again from the cache costs less than that.
+static size_t tile_few(const struct tile_form *form) {
+    return !TILE_VNNI && form->run <= 2 ? TILE_FEW : SINK_COLUMNS;
+}
+
 static void tile_matmul(const struct kernels_matmul *m, const struct tile_type *type) {
-    const bool tiled = m->n_cols > SINK_COLUMNS && m->rows >= 2 * VEC;
+    const bool tiled = m->n_cols > tile_few(&type->form) && m->rows >= 2 * VEC;
     const size_t step = tiled ? 2 * VEC : m->rows >= VEC ? VEC : 1;
     KERNEL_ASSERT(m->n_cols == 0 || m->act_stride % 64 == 0);
     for (size_t r = 0; r < m->rows; r += step)
