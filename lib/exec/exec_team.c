@@ -16,7 +16,7 @@
 
 // About 20 us: longer than the gaps between phases, shorter than a wait for storage.
 enum { SPIN_ROUNDS = 1500 };
-// A worker's stack as address space, and what it touches at most: kernels keep 16 KiB frames.
+// A worker's stack as address space, and what it touches at most: kernels keep frames of up to 32 KiB.
 enum { STACK_BYTES = THREAD_STACK_DEFAULT, STACK_TOUCHED = 64 << 10 };
 
 struct worker {

@@ -44,10 +44,8 @@ static inline vi vi_sar32(vi a, int n) { return _mm256_srai_epi32(a, n); }
 static inline vi vi_shr16(vi a, int n) { return _mm256_srli_epi16(a, n); }
 static inline vi vi_shl16(vi a, int n) { return _mm256_slli_epi16(a, n); }
 static inline vi vi_sar16(vi a, int n) { return _mm256_srai_epi16(a, n); }
-static inline vi vi_add8(vi a, vi b) { return _mm256_add_epi8(a, b); }
 static inline vi vi_sub8(vi a, vi b) { return _mm256_sub_epi8(a, b); }
 static inline vi vi_add16(vi a, vi b) { return _mm256_add_epi16(a, b); }
-static inline vi vi_sub16(vi a, vi b) { return _mm256_sub_epi16(a, b); }
 static inline vi vi_add32(vi a, vi b) { return _mm256_add_epi32(a, b); }
 static inline vi vi_sub32(vi a, vi b) { return _mm256_sub_epi32(a, b); }
 static inline vi vi_max32(vi a, vi b) { return _mm256_max_epi32(a, b); }

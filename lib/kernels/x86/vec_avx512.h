@@ -37,10 +37,8 @@ static inline vi vi_sar32(vi a, unsigned n) { return _mm512_srai_epi32(a, n); }
 static inline vi vi_shr16(vi a, unsigned n) { return _mm512_srli_epi16(a, n); }
 static inline vi vi_shl16(vi a, unsigned n) { return _mm512_slli_epi16(a, n); }
 static inline vi vi_sar16(vi a, unsigned n) { return _mm512_srai_epi16(a, n); }
-static inline vi vi_add8(vi a, vi b) { return _mm512_add_epi8(a, b); }
 static inline vi vi_sub8(vi a, vi b) { return _mm512_sub_epi8(a, b); }
 static inline vi vi_add16(vi a, vi b) { return _mm512_add_epi16(a, b); }
-static inline vi vi_sub16(vi a, vi b) { return _mm512_sub_epi16(a, b); }
 static inline vi vi_add32(vi a, vi b) { return _mm512_add_epi32(a, b); }
 static inline vi vi_sub32(vi a, vi b) { return _mm512_sub_epi32(a, b); }
 static inline vi vi_max32(vi a, vi b) { return _mm512_max_epi32(a, b); }
