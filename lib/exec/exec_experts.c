@@ -326,11 +326,13 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
         clear_out(exec, worker, op);
         going = exec_team_sync(team) && rounds(exec, worker, op, set);
     }
-    uint64_t since = start_laps(exec, worker);
-    if (going && exec->moe.arrival) add_arrived(exec, worker, op, set);
+    if (going && exec->moe.arrival) {
+        uint64_t since = start_laps(exec, worker);
+        add_arrived(exec, worker, op, set); // the meeting point is that behind the operation
+        struct exec_times *times = exec->config.times;
+        if (since) exec_time_lap(&times->part[exec->batch->phase][EXEC_PART_ADD], &since);
+    }
     if (worker > 0) return going;
-    if (exec->config.times)
-        exec_time_lap(&exec->config.times->part[exec->batch->phase][EXEC_PART_ADD], &since);
     if (going) trace(exec, set);
     store_end(exec->config.store); // also after an error: releases what is held
     return going;

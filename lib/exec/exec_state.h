@@ -104,10 +104,11 @@ static inline const struct exec_sequence *exec_sequence_of(const struct exec *ex
     return &batch->sequences[batch->sequence ? batch->sequence[token] : 0];
 }
 
-// Make the columns of the operation's input that are not there yet; all workers; no sync inside.
 // Books the time since *since, and begins the next lap.
 void exec_time_lap(struct exec_time *time, uint64_t *since);
-void exec_quantise(struct exec *exec, uint32_t worker, const struct plan_op *op, const struct exec_op *info);
+// Make the columns of the operation's input that are not there yet; all workers; no sync inside.
+void exec_quantise(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
 
 // Each runs one operation; called by all workers, which have met before and meet afterwards. False: a sync
 // inside said stop.

@@ -21,10 +21,16 @@ static struct shape pick_shape(struct check *c, uint32_t block) {
     bool large = check_one_in(c, 8);
     size_t unit = block == 1 ? 1 : block;
     size_t blocks_max = (large ? 1024 : check_one_in(c, 16) ? K_MAX : 1280) / unit;
-    struct shape shape = {.rows = 1 + check_below(c, large ? 80 : 9),
-                          .cols = 1 + check_below(c, large ? 40 : 17)};
-    if (check_one_in(c, 2)) shape.rows = 1 + check_below(c, 9);
+    struct shape shape = {.rows = 1 + check_below(c, 9), .cols = 1 + check_below(c, 17)};
     shape.k = unit * (1 + check_below(c, (uint32_t)blocks_max));
+    if (!large) return shape;
+    // Whole tiles of any tier, and more columns than they keep sums of.
+    shape.rows = 32 + check_below(c, 50);
+    shape.cols = 1 + check_below(c, 40);
+    if (check_one_in(c, 3)) {
+        shape.cols = 60 + check_below(c, 80);
+        shape.k = unit * (1 + check_below(c, (uint32_t)(512 / unit)));
+    }
     return shape;
 }
 

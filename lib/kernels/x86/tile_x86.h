@@ -82,11 +82,16 @@ TILE_INLINE void tile_end_32(const struct tile_form form, struct tile_sums *sums
     }
 }
 
+// How many vectors of minima there are: pairs of groups of 32, or of 16.
+TILE_INLINE int tile_pairs(const struct tile_form form) {
+    return form.steps == 8 ? 4 : 8;
+}
+
 // sum of minimum[g] * (t S) over the groups, in the lanes of `vectors` vectors of rows.
 TILE_INLINE void tile_minima(const struct tile_form form, const vi *const *minimum,
                              const int vectors, const struct kernels_q256 *a, vi *out) {
-    const int pairs = form.steps == 8 ? 4 : 8; // of groups of 32, of 16
-    int16_t block[8];                          // t S of blocks of 32: two groups of 16
+    const int pairs = tile_pairs(form);
+    int16_t block[8]; // t S of blocks of 32: two groups of 16
     const int16_t *ts = a->ts;
     if (pairs == 4) {
         __m128i low = _mm_loadu_si128((const __m128i *)(const void *)a->ts);
@@ -204,7 +209,7 @@ TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack
         head(&h, &rows);
         for (int g = 0; g < TILE_K / 4 / form.steps; g++) t->scale[g][half] = h.scale[g];
         if (form.end != TILE_PLAIN)
-            for (int g = 0; g < 8; g++) t->minimum[half][g] = h.minimum[g];
+            for (int g = 0; g < tile_pairs(form); g++) t->minimum[half][g] = h.minimum[g];
         t->d[0][half] = h.d;
         if (form.end == TILE_MINIMUM) t->m[0][half] = h.m;
         body(&s, store, &rows);
