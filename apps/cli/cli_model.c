@@ -145,15 +145,40 @@ static void note_line(const char *text) {
     cli_output_note("%s", text);
 }
 
-static int check_context(const locum_memory_plan *plan, size_t tokens) {
+// has: what is known of the prompt, with a number of tokens.
+static int check_context(const locum_memory_plan *plan, uint64_t tokens, const char *has) {
     char have[CLI_NUMBER_TEXT], room[CLI_NUMBER_TEXT], more[64] = "";
     if (tokens <= plan->context) return CLI_EXIT_OK;
     if (tokens <= plan->context_max) {
         snprintf(more, sizeof more, "; -c gives more, up to %u", plan->context_max);
+    } else if (plan->context_max > 0) {
+        snprintf(more, sizeof more, "; the largest that can be (-c) is %u", plan->context_max);
     }
-    cli_output_error("the prompt has %s tokens, the context holds %s%s",
+    cli_output_error("the prompt has %s%s tokens, the context holds %s%s", has,
                      cli_number_count(tokens, have), cli_number_count(plan->context, room), more);
     return CLI_EXIT_USAGE;
+}
+
+static uint64_t longest_token(const locum_tokenizer *tokenizer) {
+    uint64_t longest = 1;
+    for (uint32_t id = 0; id < locum_tokenizer_size(tokenizer); id++) {
+        const char *bytes;
+        size_t size = locum_token_bytes(tokenizer, (locum_token)id, true, &bytes);
+        if (size > longest) longest = size;
+    }
+    return longest;
+}
+
+int cli_model_check_text(const struct cli_model *model, size_t bytes) {
+    locum_error error;
+    locum_memory_plan plan = {0};
+    locum_status status = locum_file_plan(model->file, &model->options, &plan, &error);
+    bool planned = status == LOCUM_OK || status == LOCUM_E_BUDGET; // which is told with the arithmetic
+    if (!planned) return cli_model_fail(status, &error, false);
+    char has[64], size[CLI_NUMBER_TEXT];
+    uint64_t longest = longest_token(model->tokenizer);
+    snprintf(has, sizeof has, "%s bytes, at least ", cli_number_count(bytes, size));
+    return check_context(&plan, (bytes + longest - 1) / longest, has);
 }
 
 int cli_model_plan(struct cli_model *model, size_t prompt_tokens) {
@@ -169,7 +194,7 @@ int cli_model_plan(struct cli_model *model, size_t prompt_tokens) {
     }
     if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
     model->options.memory = plan.budget; // `auto` is asked once: this plan is the one that is used
-    return check_context(&plan, prompt_tokens);
+    return check_context(&plan, prompt_tokens, "");
 }
 
 // ---- settings ----------------------------------------------------------------------------------

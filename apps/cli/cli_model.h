@@ -30,6 +30,9 @@ int cli_model_check_outputs(const struct cli_arguments *arguments, const char *c
 int cli_model_open(const struct cli_arguments *arguments, struct cli_model *out);
 // Its tokenizer, which needs no weights.
 int cli_model_open_tokenizer(struct cli_model *model);
+// Refuses a prompt of so many bytes that no cutting into tokens fits the context: to cut it would take
+// many times its bytes in memory.
+int cli_model_check_text(const struct cli_model *model, size_t bytes);
 // What a prompt of that many tokens needs, before anything long is begun: the memory plan (shown with
 // --plan, and kept to by cli_model_load) and a context that holds it.
 int cli_model_plan(struct cli_model *model, size_t prompt_tokens);

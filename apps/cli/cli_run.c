@@ -116,6 +116,7 @@ static int tokenize(struct run *run) {
         status = locum_tokenize(run->model.tokenizer, run->prompt.text, run->prompt.size, flags,
                                 run->ids, room, &run->id_count, &error);
     }
+    if (cli_interrupt_seen()) return CLI_EXIT_INTERRUPTED;
     if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
     return run->id_count > 0 ? CLI_EXIT_OK : cli_output_usage("run", "the prompt is empty");
 }
@@ -225,6 +226,7 @@ static int prepare(struct run *run) {
         status = cli_stats_open(run->arguments->flags[CLI_STATS].text, &run->stats_file);
     }
     if (status == CLI_EXIT_OK) status = cli_model_open_tokenizer(&run->model);
+    if (status == CLI_EXIT_OK) status = cli_model_check_text(&run->model, run->prompt.size);
     if (status == CLI_EXIT_OK) status = tokenize(run);
     if (status == CLI_EXIT_OK) status = cli_model_plan(&run->model, run->id_count);
     if (status == CLI_EXIT_OK) status = cli_model_load(&run->model);

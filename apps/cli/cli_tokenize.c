@@ -7,6 +7,7 @@
 
 #include "cli_commands.h"
 #include "cli_input.h"
+#include "cli_interrupt.h"
 #include "cli_json.h"
 #include "cli_model.h"
 #include "cli_output.h"
@@ -26,7 +27,7 @@ static int read_text(const struct cli_arguments *arguments, struct cli_input *ou
 }
 
 static void print_lines(const locum_tokenizer *tokenizer, const locum_token *ids, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !cli_interrupt_seen(); i++) {
         const char *bytes = NULL;
         size_t size = locum_token_bytes(tokenizer, ids[i], true, &bytes);
         cli_output_print("%7d  '", ids[i]);
@@ -36,7 +37,7 @@ static void print_lines(const locum_tokenizer *tokenizer, const locum_token *ids
 }
 
 static void print_ids(const locum_token *ids, size_t count) {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && !cli_interrupt_seen(); i++)
         cli_output_print(i ? " %d" : "%d", ids[i]);
     cli_output_print("\n");
 }
@@ -44,7 +45,7 @@ static void print_ids(const locum_token *ids, size_t count) {
 // `bytes` has what a token is exactly; `text` what can be shown of it.
 static int print_json(const locum_tokenizer *tokenizer, const locum_token *ids, size_t count) {
     json_t *tokens = json_array(), *list = json_array();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !cli_interrupt_seen(); i++) {
         const char *bytes = NULL;
         size_t size = locum_token_bytes(tokenizer, ids[i], true, &bytes);
         json_t *values = json_array();
@@ -55,8 +56,11 @@ static int print_json(const locum_tokenizer *tokenizer, const locum_token *ids, 
         json_array_append_new(tokens, json_pack("{s:i, s:o, s:o}", "id", ids[i], "text",
                                                 cli_json_bytes(bytes, size), "bytes", values));
     }
-    return cli_json_print(json_pack("{s:o, s:o, s:o}", "count", cli_json_count(count), "ids", list,
-                                    "tokens", tokens));
+    json_t *all = json_pack("{s:o, s:o, s:o}", "count", cli_json_count(count), "ids", list, "tokens",
+                            tokens);
+    if (!cli_interrupt_seen()) return cli_json_print(all);
+    json_decref(all); // half of the list
+    return CLI_EXIT_INTERRUPTED;
 }
 
 static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer *tokenizer,
@@ -73,7 +77,9 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
             locum_tokenize(tokenizer, input->text, input->size, how, ids, room, &count, &error);
     }
     int result = CLI_EXIT_OK;
-    if (status != LOCUM_OK) {
+    if (cli_interrupt_seen()) {
+        result = CLI_EXIT_INTERRUPTED;
+    } else if (status != LOCUM_OK) {
         result = cli_model_fail(status, &error, true);
     } else if (flags[CLI_JSON].given) {
         result = print_json(tokenizer, ids, count);
@@ -83,7 +89,7 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
         print_lines(tokenizer, ids, count);
     }
     free(ids);
-    return result;
+    return cli_interrupt_seen() ? CLI_EXIT_INTERRUPTED : result;
 }
 
 int cli_tokenize(const struct cli_arguments *arguments) {

@@ -238,6 +238,18 @@ def test_a_prompt_that_does_not_fit():
     equal(full["prompt_tokens"] + full["generated_tokens"], 65, "tokens until the context is full")
 
 
+def test_a_text_that_is_far_too_long_is_not_cut_into_tokens():
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"a" * (8 << 20))
+        file.flush()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        locum("run", MOE, "-f", file.name, "-c", 64, "--memory", "11M").expect(
+            2, "8,388,608 bytes, at least", "the context holds 64", "-c")
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    # Cut into tokens it takes some 20 bytes for each of its own.
+    check(peak == before or peak < 64 << 10, f"{peak} KiB of memory")
+
+
 def test_what_is_wrong_with_a_prompt_is_told_before_loading():
     with tempfile.TemporaryDirectory() as folder:
         none, closed = os.path.join(folder, "none.txt"), os.path.join(folder, "closed.txt")
@@ -516,6 +528,20 @@ def test_interrupt_while_waiting_for_a_prompt():
     child.send_signal(signal.SIGINT)
     out, err = child.communicate()
     equal((child.returncode, out), (130, b""), f"exit status ({err.decode()})")
+
+
+def test_interrupt_while_cutting_a_text():
+    """The whole text was read, and hardly an id was written: cutting it takes a second."""
+    with tempfile.TemporaryFile() as text:
+        text.write(PROSE.encode() * (8 * 1024 * 1024 // len(PROSE)))
+        for flags in ([], ["--ids"], ["--json"]):
+            text.seek(0)
+            child = start("tokenize", MOE, *flags, "-", stdin=text)
+            wait_until(child, lambda: text.tell() == os.fstat(text.fileno()).st_size, "the text")
+            child.send_signal(signal.SIGINT)
+            out, err = child.communicate()
+            equal((child.returncode, err), (130, b""), f"exit status with {flags}")
+            equal(out.count(b"\n") < 1000, True, f"lines with {flags}: {out[:200]}")
 
 
 def test_interrupt_before_the_weights_are_there():
