@@ -13,7 +13,13 @@
 #include "cli_output.h"
 #include "cli_progress.h"
 
-enum { PROMPT_TOKENS = 256, ANSWER_TOKENS = 64, REPETITIONS = 3 };
+enum {
+    PROMPT_TOKENS = 256,
+    ANSWER_TOKENS = 64,
+    REPETITIONS = 3,
+    CONTEXT_USUAL =
+        4096 // the library's own choice, or what the model was trained for if that is less
+};
 
 // Numbers of the streams of random ids that are no repetition.
 static const uint32_t CONTEXT_STREAM = UINT32_MAX, WARM_UP_STREAM = UINT32_MAX - 1;
@@ -180,11 +186,12 @@ static void print_phase(const struct phase *p) {
 static void print_text(const struct bench *b, const struct phase *prompt,
                        const struct phase *answer) {
     char text[CLI_NUMBER_TEXT], read[CLI_NUMBER_TEXT];
-    cli_output_print("%u repetition%s of %u prompt and %u answer tokens at a depth of %u, seed "
+    cli_output_print("%u repetition%s of %u prompt and %u answer token%s at a depth of %u, seed "
                      "%llu, %s threads, %s, %s I/O\n\n",
-                     b->done, b->done == 1 ? "" : "s", b->prompt, b->answer, b->depth,
-                     (unsigned long long)b->seed, cli_model_setting(&b->model, "threads"),
-                     cli_model_setting(&b->model, "cpu"), cli_model_setting(&b->model, "io"));
+                     b->done, b->done == 1 ? "" : "s", b->prompt, b->answer,
+                     b->answer == 1 ? "" : "s", b->depth, (unsigned long long)b->seed,
+                     cli_model_setting(&b->model, "threads"), cli_model_setting(&b->model, "cpu"),
+                     cli_model_setting(&b->model, "io"));
     cli_output_print("  %-8s %9s %9s %9s %11s %14s %10s\n", "tokens/s", "median", "min", "max",
                      "hit rate", "read a token", "I/O wait");
     print_phase(prompt);
@@ -272,6 +279,31 @@ static int report(const struct bench *b) {
 }
 
 // ---- the command -------------------------------------------------------------------------------
+// Everything that was asked for is computed: the context must hold it. Without -c it grows as far as the
+// model was trained for.
+static int choose_context(struct bench *b) {
+    // The last token of the answer is chosen and not computed.
+    uint64_t steps = b->answer > 0 ? b->answer - 1 : 0;
+    uint64_t measured = (uint64_t)b->depth + b->prompt + steps;
+    uint64_t needed = measured > b->warm_up ? measured : b->warm_up;
+    uint32_t trained = b->model.info.context_trained;
+    locum_options *options = &b->model.options;
+    bool given = options->context > 0;
+    if (given ? needed <= options->context : trained == 0) return CLI_EXIT_OK;
+    if (!given && needed <= trained) {
+        if (needed > CONTEXT_USUAL) options->context = (uint32_t)needed;
+        return CLI_EXIT_OK;
+    }
+    char what[160], count[CLI_NUMBER_TEXT], room[CLI_NUMBER_TEXT];
+    snprintf(what, sizeof what, "--depth %u, --prompt-tokens %u and -n %u together need", b->depth,
+             b->prompt, b->answer);
+    if (measured < needed) snprintf(what, sizeof what, "--warm-up %u needs", b->warm_up);
+    return cli_output_usage("bench", "%s a context of %s tokens, %s %s", what,
+                            cli_number_count(needed, count),
+                            given ? "-c gives" : "without -c there are",
+                            cli_number_count(given ? options->context : trained, room));
+}
+
 static int prepare(struct bench *b) {
     const struct cli_value *flags = b->model.arguments->flags;
     b->depth = number_or(&flags[CLI_DEPTH], 0);
@@ -280,6 +312,8 @@ static int prepare(struct bench *b) {
     b->answer = number_or(&flags[CLI_PREDICT], ANSWER_TOKENS);
     b->repetitions = number_or(&flags[CLI_REPEAT], REPETITIONS);
     b->seed = flags[CLI_SEED].given ? flags[CLI_SEED].integer : 1;
+    int status = choose_context(b);
+    if (status != CLI_EXIT_OK) return status;
     if (b->model.info.vocabulary == 0) {
         cli_output_error("%s: the size of the vocabulary is unknown", b->model.info.path);
         return CLI_EXIT_FILE;

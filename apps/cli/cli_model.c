@@ -84,8 +84,7 @@ int cli_model_check_outputs(const struct cli_arguments *arguments, const char *c
     static const struct {
         int flag;
         const char *name;
-    } outputs[] = {
-        {CLI_STATS, "--stats"}, {CLI_TRACE, "--trace"}, {CLI_OP_TRACE, "--op-trace"}};
+    } outputs[] = {{CLI_STATS, "--stats"}, {CLI_TRACE, "--trace"}, {CLI_OP_TRACE, "--op-trace"}};
     const struct cli_value *flags = arguments->flags;
     const char *prompt = flags[CLI_FILE].text;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
@@ -151,7 +150,7 @@ static int check_context(const locum_memory_plan *plan, uint64_t tokens, const c
     if (tokens <= plan->context) return CLI_EXIT_OK;
     if (tokens <= plan->context_max) {
         snprintf(more, sizeof more, "; -c gives more, up to %u", plan->context_max);
-    } else if (plan->context_max > 0) {
+    } else if (plan->context_max > plan->context) {
         snprintf(more, sizeof more, "; the largest that can be (-c) is %u", plan->context_max);
     }
     cli_output_error("the prompt has %s%s tokens, the context holds %s%s", has,
@@ -173,7 +172,8 @@ int cli_model_check_text(const struct cli_model *model, size_t bytes) {
     locum_error error;
     locum_memory_plan plan = {0};
     locum_status status = locum_file_plan(model->file, &model->options, &plan, &error);
-    bool planned = status == LOCUM_OK || status == LOCUM_E_BUDGET; // which is told with the arithmetic
+    bool planned =
+        status == LOCUM_OK || status == LOCUM_E_BUDGET; // which is told with the arithmetic
     if (!planned) return cli_model_fail(status, &error, false);
     char has[64], size[CLI_NUMBER_TEXT];
     uint64_t longest = longest_token(model->tokenizer);

@@ -140,6 +140,7 @@ static const char *const bench_notes[] = {
     "Each repetition reads a fresh prompt of random tokens and generates, greedily and past the "
     "end of the answer. The first begins with empty slots, unless --warm-up or --depth filled "
     "them.",
+    "The context holds all of it: without -c it grows, as far as the model was trained for.",
     NULL};
 static const char *const bench_examples[] = {
     "locum bench model.gguf --memory 6G",

@@ -56,8 +56,8 @@ static int print_json(const locum_tokenizer *tokenizer, const locum_token *ids, 
         json_array_append_new(tokens, json_pack("{s:i, s:o, s:o}", "id", ids[i], "text",
                                                 cli_json_bytes(bytes, size), "bytes", values));
     }
-    json_t *all = json_pack("{s:o, s:o, s:o}", "count", cli_json_count(count), "ids", list, "tokens",
-                            tokens);
+    json_t *all =
+        json_pack("{s:o, s:o, s:o}", "count", cli_json_count(count), "ids", list, "tokens", tokens);
     if (!cli_interrupt_seen()) return cli_json_print(all);
     json_decref(all); // half of the list
     return CLI_EXIT_INTERRUPTED;

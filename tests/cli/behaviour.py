@@ -232,10 +232,31 @@ def test_end_of_input():
 
 def test_a_prompt_that_does_not_fit():
     locum("run", MOE, "-p", PROSE, "-c", 64).expect(2, "the context holds 64", "-c gives more")
-    locum("bench", MOE, "--prompt-tokens", 65, "-c", 64).expect(2, "65 tokens", "holds 64")
     full = stats(MOE, "-p", "The birds", "-c", 64, "--ignore-eos")
     check("the context is full" in full["err"], f"nothing said: {full['err']}")
     equal(full["prompt_tokens"] + full["generated_tokens"], 65, "tokens until the context is full")
+
+
+def test_bench_computes_what_it_says():
+    short = [MOE, "-r", 1, "--prompt-tokens", 16]
+    told = json.loads(locum("bench", *short, "-c", 20, "-n", 5, "--json").expect(0).out)
+    equal((told["answer_tokens"], told["answer"]["tokens"]), (5, 4), "an answer that just fits")
+    for arguments, words in (
+            (["-c", 20, "-n", 6], ["--prompt-tokens 16 and -n 6", "21 tokens", "-c gives 20"]),
+            (["-c", 20, "-n", 1, "--depth", 5], ["--depth 5", "21 tokens"]),
+            (["-c", 20, "-n", 1, "--warm-up", 100], ["--warm-up 100 needs", "100 tokens"]),
+            (["-n", 4294967294], ["4,294,967,309 tokens", "without -c"])):
+        result = locum("bench", *short, *arguments).expect(2, *words)
+        equal((result.out, result.err.count("I/O")), (b"", 0), f"loading with {arguments}")
+    with tempfile.TemporaryDirectory() as folder:  # trained for more than the library's own choice
+        path = os.path.join(folder, "model.gguf")
+        with open(path, "wb") as file:
+            file.write(gguf_bad.Model().put("qwen3moe.context_length", gguf_bad.gguf.U32, 9000)
+                       .bytes())
+        for arguments, context in ((["-n", 0], 4101), (["-n", 3], 4103)):
+            locum("bench", path, "--prompt-tokens", 4096, "--depth", 5, "--memory", "100K",
+                  *arguments).expect(4, f"KV cache of {context} tokens")
+    check(" and 1 answer token at" in locum("bench", *short, "-n", 1).expect(0).out.decode(), "words")
 
 
 def test_a_text_that_is_far_too_long_is_not_cut_into_tokens():
