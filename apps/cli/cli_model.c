@@ -8,6 +8,7 @@
 #include "cli_number.h"
 #include "cli_output.h"
 #include "cli_progress.h"
+#include "platform/file_write.h"
 
 // ---- what the library reports ------------------------------------------------------------------
 static void on_log(void *user, locum_log_level level, const char *text) {
@@ -93,12 +94,12 @@ int cli_model_check_outputs(const struct cli_arguments *arguments, const char *c
         if (is_model_file(path))
             return cli_output_usage(command, "%s would replace the model file '%s'",
                                     outputs[i].name, path);
-        if (prompt && strcmp(path, prompt) == 0)
+        if (prompt && file_write_replaces(path, prompt))
             return cli_output_usage(command, "%s would replace the prompt '%s'", outputs[i].name,
                                     path);
         for (size_t j = 0; j < i; j++) {
             const char *other = flags[outputs[j].flag].text;
-            if (other && strcmp(path, other) == 0)
+            if (other && file_write_replaces(path, other))
                 return cli_output_usage(command, "%s and %s are both to be written to '%s'",
                                         outputs[j].name, outputs[i].name, path);
         }

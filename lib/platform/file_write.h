@@ -16,9 +16,14 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct file_write;
+
+// Whether a file written to `path` would take the place of `other`, however both are spelled; neither
+// has to exist. Pipes and devices are replaced by nothing: those are the same only when the text is.
+bool file_write_replaces(const char *path, const char *other);
 
 locum_status file_write_open(const char *path, struct file_write **out, locum_error *error);
 locum_status file_write_bytes(struct file_write *writer, const void *data, size_t bytes,

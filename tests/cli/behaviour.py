@@ -469,8 +469,21 @@ def test_outputs_replace_nothing_that_is_read():
         for flag in ("--stats", "--trace"):
             locum("run", copy, "-p", "a", "-n", 1, flag, copy).expect(2, flag, "replace the model")
             locum("run", copy, "-f", prompt, "-n", 1, flag, prompt).expect(2, flag, "the prompt")
+        link, spelled = os.path.join(folder, "link"), os.path.join(folder, ".", "prompt.txt")
+        os.symlink("prompt.txt", link)
+        for other in (spelled, link):
+            locum("run", copy, "-f", prompt, "--stats", other).expect(2, "the prompt", other)
+            locum("run", copy, "-f", other, "--trace", prompt).expect(2, "the prompt", prompt)
+        locum("run", copy, "-f", "prompt.txt", "--stats", prompt, cwd=folder).expect(2, "the prompt")
+        os.unlink(link)
         both = os.path.join(folder, "both")
-        locum("run", copy, "-p", "a", "--stats", both, "--trace", both).expect(2, "both")
+        for other in (both, os.path.join(folder, ".", "both"), "both", "./both", link + "/both"):
+            os.symlink(".", link)
+            locum("run", copy, "-p", "a", "--stats", both, "--trace", other,
+                  cwd=folder).expect(2, "both")
+            os.unlink(link)
+        # Nothing is replaced at a device: this ends later, for want of a prompt.
+        locum("run", copy, "-f", "/dev/stdin", "--stats", "/dev/null").expect(2, "empty")
         equal(os.path.getsize(copy), before, "size of the model")
         with open(prompt, encoding="ascii") as file:
             equal(file.read(), "some words", "the prompt")

@@ -82,6 +82,28 @@ static locum_status open_target(struct file_write *writer, const char *path, loc
     return open_temporary(writer, &old, error);
 }
 
+// The name of a file that does not exist, its folder without links or dots; false: there is no folder.
+static bool find_new(const char *path, char found[PATH_MAX], const char **name) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    int size = slash ? (int)(*name - path) : 1;
+    int length = snprintf(folder, sizeof folder, "%.*s", size, slash ? path : ".");
+    return length < PATH_MAX && realpath(folder, found) != NULL;
+}
+
+bool file_write_replaces(const char *path, const char *other) {
+    if (strcmp(path, other) == 0) return true;
+    struct stat a, b;
+    bool exists = stat(path, &a) == 0;
+    if (exists != (stat(other, &b) == 0)) return false;
+    if (exists) return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    char folders[2][PATH_MAX];
+    const char *names[2];
+    return find_new(path, folders[0], &names[0]) && find_new(other, folders[1], &names[1]) &&
+           strcmp(folders[0], folders[1]) == 0 && strcmp(names[0], names[1]) == 0;
+}
+
 locum_status file_write_open(const char *path, struct file_write **out, locum_error *error) {
     *out = NULL;
     struct file_write *writer = heap_resize(NULL, sizeof *writer);
