@@ -147,8 +147,9 @@ locum_status engine_manifest_read(const char *path, struct arena *arena,
     STATUS_TRY(find_folder(path, arena, out, error));
     locum_error reason;
     locum_status status = read_manifest(arena, out, &reason);
-    if (status == LOCUM_E_FORMAT && !out->from_folder) {
-        // The user named a model file, and this is a manifest of another program.
+    bool unusable = status == LOCUM_E_FORMAT || status == LOCUM_E_NOT_FOUND || status == LOCUM_E_IO;
+    if (unusable && !out->from_folder) {
+        // The user named a model file: this is another program's, or somebody else's to read.
         *out = (struct engine_manifest){.model = path};
         out->notice = arena_format(arena, "not used: %s", reason.text);
         return LOCUM_OK;

@@ -3,9 +3,11 @@
 // What a model.json beside a model promises is checked when the model is opened.
 #include "tests/engine/talk.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/platform/scratch.h"
 
@@ -32,6 +34,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
+    if (getuid() == 0) (void)!seteuid(0);
     scratch_clear();
     return 0;
 }
@@ -206,6 +209,26 @@ static void what_is_not_used_is_said(void **state) {
     assert_non_null(strstr(said, "m/model.json: files[0] must be an object"));
 }
 
+static void one_that_may_not_be_read(void **state) {
+    (void)state;
+    enum { NOBODY = 65534 };
+    chmod(scratch_text("m/model.json", "{}"), 0);
+    if (geteuid() == 0) { // who reads everything
+        chmod(scratch_path("%s", ""), 0755);
+        chmod(scratch_path("m"), 0755);
+        chmod(scratch_path("m/model.gguf"), 0644);
+        if (seteuid(NOBODY) != 0 ||
+            faccessat(AT_FDCWD, scratch_path("m/model.gguf"), R_OK, AT_EACCESS) != 0) {
+            print_message("SKIP: root cannot become a user who may read the model alone\n");
+            skip();
+        }
+    }
+    opens("m/model.gguf", "m/model.gguf"); // somebody else's: the user named another file
+    assert_non_null(strstr(notice_of("m/model.gguf"), "not used: "));
+    assert_non_null(strstr(said, "m/model.json: "));
+    REFUSES("m", LOCUM_E_NOT_FOUND, "m/model.json: ");
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -217,6 +240,7 @@ int main(void) {
         TEST(fields_of_another_kind),
         TEST(hostile_sizes_and_depths),
         TEST(what_is_not_used_is_said),
+        TEST(one_that_may_not_be_read),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
