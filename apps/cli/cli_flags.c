@@ -265,6 +265,11 @@ int cli_flags_parse(enum cli_command_id id, int count, char **arguments,
     int status = read_arguments(&r);
     if (status == CLI_EXIT_OK) status = check_conflicts(&r);
     if (status != CLI_EXIT_OK || out->flags[CLI_SHOW_HELP].given) return status;
+    bool needed = command->operands_least > 0; // and then MODEL is the first
+    if (needed && out->operand_count > 0 && out->operands[0][0] == 0)
+        return cli_output_usage(r.name,
+                                "MODEL is an empty text: a GGUF file, or a folder that holds "
+                                "one, is needed");
     if (out->operand_count >= command->operands_least) return CLI_EXIT_OK;
     return cli_output_usage(r.name, "MODEL is missing: a GGUF file, or a folder that holds one");
 }

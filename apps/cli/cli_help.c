@@ -144,6 +144,7 @@ int cli_help(const struct cli_arguments *arguments) {
         const char *near = cli_flags_nearest_command(name);
         cli_output_error("there is no command '%s'%s%s%s", name, near ? "; did you mean " : "",
                          near ? near : "", near ? "?" : "");
+        fputs("Try: locum help\n", stderr);
         return CLI_EXIT_USAGE;
     }
     cli_help_command(id);

@@ -103,7 +103,18 @@ static void print_line(const char *text) {
     cli_output_print("%s\n", text);
 }
 
-static void print_judgement(const struct judgement *j) {
+// The reason without the file that it begins with, whose end is all that a long path leaves: the file
+// stands above.
+static const char *without_file(const char *reason, const char *path) {
+    for (; *path; path++) {
+        size_t size = strlen(path);
+        if (strncmp(reason, path, size) == 0 && strncmp(reason + size, ": ", 2) == 0)
+            return reason + size + 2;
+    }
+    return reason;
+}
+
+static void print_judgement(const struct judgement *j, const char *path) {
     if (j->planned) {
         cli_output_print("\nMemory\n");
         cli_model_plan_lines(&j->plan, print_line);
@@ -118,7 +129,8 @@ static void print_judgement(const struct judgement *j) {
     } else {
         cli_output_print("`locum run` can run it, all in memory.");
     }
-    cli_output_print_safe(j->reason.text, strlen(j->reason.text));
+    const char *reason = without_file(j->reason.text, path);
+    cli_output_print_safe(reason, strlen(reason));
     cli_output_print("\n");
 }
 
@@ -267,7 +279,7 @@ int cli_inspect(const struct cli_arguments *arguments) {
         print_head(&model.info);
         print_shape(&model.info);
         print_sizes(&model.info);
-        print_judgement(&j);
+        print_judgement(&j, model.info.path);
         if (arguments->flags[CLI_TENSORS].given) print_tensors(model.file);
     }
     return cli_model_close(&model, status);

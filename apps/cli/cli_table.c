@@ -42,8 +42,10 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                    "1: all"},
     [CLI_MIN_P] = {"min-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
                    "drop tokens below X times the likeliest (the model's own, else 0.05); 0: none"},
-    [CLI_SEED] = {"seed", 0, CLI_INTEGER, RUN | BENCH, "N", 0, 18446744073709551615.0, NULL,
-                  "seed of the random choices (run: drawn and printed; bench: 1)"},
+    [CLI_SEED] =
+        {"seed", 0, CLI_INTEGER, RUN | BENCH, "N", 0, 18446744073709551615.0, NULL,
+         "seed of the random choices (run: drawn, and told in the last line and in --stats; "
+         "bench: 1)"},
     [CLI_MEMORY] = {"memory", 0, CLI_SIZE, MODEL_SETS, "SIZE", 0, 0, sizes,
                     "ceiling for everything: 6G, 512MiB, a number of bytes, auto (what the machine "
                     "can spare) or all (the whole model)"},
@@ -54,7 +56,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                      "computing threads (the machine's fast cores)"},
     [CLI_CHUNK] = {"chunk", 0, CLI_INTEGER, MODEL_SETS, "N", 1, 4096, NULL,
                    "tokens of the prompt in one step, never more than it has (chosen by the memory "
-                 "plan)"},
+                   "plan)"},
     [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
                 "how experts are read; direct goes past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
@@ -89,8 +91,9 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                   NULL, "print JSON"},
     [CLI_NO_COLOR] = {"no-color", 0, CLI_SWITCH, EVERY, NULL, 0, 0, NULL,
                       "no colour on a terminal (as does the variable NO_COLOR)"},
-    [CLI_QUIET] = {"quiet", 'q', CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
-                   "only warnings and errors beside the result"},
+    [CLI_QUIET] =
+        {"quiet", 'q', CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
+         "only warnings and errors beside the result: no numbers, and no seed that was drawn"},
     [CLI_VERBOSE] = {"verbose", 'v', CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                      "show each setting and where it came from, and what the library reports"},
     [CLI_SHOW_HELP] = {"help", 'h', CLI_SWITCH, EVERY, NULL, 0, 0, NULL, "show this text"},
@@ -99,8 +102,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
 static const char *const run_notes[] = {
     "MODEL is a GGUF file, any shard of a split one, or a folder that holds one model. Without -p "
     "and -f the prompt is read from standard input (also when - stands there).",
-    "The answer goes to standard output, byte for byte; everything else to standard error. Only on a "
-    "terminal is the last line of an answer ended.",
+    "The answer goes to standard output, byte for byte; everything else to standard error. Only on "
+    "a terminal is the last line of an answer ended.",
     "This version applies no chat templates: the prompt is continued as it stands. Special tokens "
     "in it are plain text unless --raw is given.",
     NULL};
@@ -140,8 +143,7 @@ static const char *const bench_notes[] = {
     "Each repetition reads a fresh prompt of random tokens and generates, greedily and past the "
     "end of the answer. The first begins with empty slots, unless --warm-up or --depth filled "
     "them.",
-    "The context holds all of it: without -c it grows, as far as the model was trained for.",
-    NULL};
+    "The context holds all of it: without -c it grows, as far as the model was trained for.", NULL};
 static const char *const bench_examples[] = {
     "locum bench model.gguf --memory 6G",
     "256 tokens of prompt, 64 of answer, three times",

@@ -706,6 +706,13 @@ def test_bos_once():
         equal(raw["prompt_tokens"], len(told), f"tokens that run computes of {text}")
 
 
+def test_inspect_names_the_file_once():
+    for path, flags in ((os.path.join(bad_files(), "unsupported-architecture.gguf"), []),
+                        (MOE, ["--memory", "1M"])):
+        told = locum("inspect", path, *flags).expect(0).out.decode()
+        equal(told.count(os.path.basename(path)), 1, f"times the file is named in {told}")
+
+
 def test_inspect_escapes_what_the_file_says():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "x.gguf")

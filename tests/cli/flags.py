@@ -426,12 +426,14 @@ def test_flags_that_are_wrong():
             (["run", MOE, "-p", "a", "-"], ["-p"]),
             (["run", MOE, "text"], ["-p"]),
             (["run"], ["MODEL is missing"]),
+            (["run", "", "-p", "a"], ["MODEL is an empty text", "Try: locum help run"]),
             (["inspect", MOE, MOE], ["too many"]),
             (["inspect", MOE, "--", "--json"], ["too many"]),
             (["insepct", MOE], ["locum inspect"]),
             ([MOE], ["locum run"]),
             (["nonsense"], ["no command 'nonsense'"]),
-            (["help", "rum"], ["run"]),
+            (["help", "rum"], ["run", "Try: locum help"]),
+            (["help", "nothing"], ["no command 'nothing'", "Try: locum help"]),
             ([], ["Usage"])):
         equal(locum(*arguments).expect(2, *words).out, b"", "standard output")
 
