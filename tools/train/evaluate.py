@@ -208,7 +208,7 @@ def judge_stories(texts, prompts):
 
 def judge_text(model, tok, args):
     for name, shares, length in TEXTS:
-        docs = held_out(shares, args.docs if length <= 512 else args.docs // 3)
+        docs = held_out(shares, args.docs if length <= 512 else max(1, args.docs // 3))
         nats, bits = perplexity(model, tok, [t for _, t, _ in docs], length)
         print(f"{name}: {nats:.3f} nats a token (ppl {math.exp(nats):.2f}), {bits:.3f} bits a character")
         for kind, (n, prob, top) in answers(model, tok, docs).items():
