@@ -591,17 +591,19 @@ def test_interrupt_before_the_weights_are_there():
         equal(os.listdir(folder), [], "files")
 
 
+def writes(child, descriptor):
+    """Whether the child waits in a call about that descriptor."""
+    try:
+        with open(f"/proc/{child.pid}/syscall", encoding="ascii") as file:
+            return file.read().split()[1:2] == [hex(descriptor)]
+    except OSError as reason:
+        child.kill()
+        raise Skip(f"calls of other processes cannot be seen here: {reason}") from reason
+
+
 def test_interrupt_while_nobody_reads_the_answer():
     child, answer = unheard("run", MOE, "-p", "The birds", "-n", 100, "--ignore-eos", stream="stdout")
-
-    def writes():
-        try:
-            with open(f"/proc/{child.pid}/syscall", encoding="ascii") as file:
-                return file.read().split()[1:2] == ["0x1"]  # waits in a call about descriptor 1
-        except OSError as reason:
-            child.kill()
-            raise Skip(f"calls of other processes cannot be seen here: {reason}") from reason
-    wait_until(child, writes, "the write")
+    wait_until(child, lambda: writes(child, 1), "the write")
     child.send_signal(signal.SIGINT)
     equal(wait(child), 130, "exit status")
     os.close(answer)
@@ -614,6 +616,7 @@ def test_a_second_interrupt_ends_the_program():
         with open(path, "w", encoding="ascii") as file:
             file.write("old")
         child, messages = unheard("run", MOE, "-p", "The birds", "--plan", "--stats", path)
+        wait_until(child, lambda: writes(child, 2), "the first message")
         child.send_signal(signal.SIGINT)
         wait_until(child, lambda: not catches(child, signal.SIGINT), "the first interrupt")
         child.send_signal(signal.SIGINT)
