@@ -495,6 +495,10 @@ void store_get_stats(const struct store *store, struct store_stats *out) {
     out->reads = store->reader.reads;
     out->retries = store->reader.retries;
     out->bytes_read = store->reader.bytes_read;
+    struct async_read_stats queue;
+    async_read_get_stats(store->reader.queue, &queue);
+    out->reading_ns = queue.busy_ns;
+    out->in_flight_most = queue.out_max;
     out->resident_bytes = store->pool.bytes_used;
     out->pool_bytes = store->memory.bytes + store->bookkeeping;
 }

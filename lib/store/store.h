@@ -110,6 +110,8 @@ struct store_stats {
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
     uint64_t wait_ns;        // store_take blocked with nothing to compute
+    uint64_t reading_ns;     // at least one read was in flight
+    uint32_t in_flight_most; // reads at once
     uint64_t resident_bytes; // slots in use
     uint64_t pool_bytes;
 };

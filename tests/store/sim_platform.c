@@ -73,6 +73,8 @@ struct sim_read {
 
 struct async_read {
     uint32_t depth, out;
+    uint64_t busy_since_ns;
+    struct async_read_stats stats; // those the store asks for
     struct sim_read read[ASYNC_READ_DEPTH_MAX];
 };
 
@@ -107,7 +109,9 @@ bool async_read_submit(struct async_read *queue, const struct platform_file *fil
     if (queue->out == queue->depth) return false;
     memset(buffer, 0xee, bytes); // whoever reads it too early finds this
     uint64_t due = now_ns + sim_below(&sim_disk.random, sim_disk.latency_ns_max + 1);
+    if (queue->out == 0) queue->busy_since_ns = now_ns;
     queue->read[queue->out++] = (struct sim_read){file, buffer, bytes, offset, tag, due};
+    if (queue->out > queue->stats.out_max) queue->stats.out_max = queue->out;
     sim_disk.last_offset = offset;
     return true;
 }
@@ -158,8 +162,14 @@ size_t async_read_wait(struct async_read *queue, struct async_read_done *done, s
         }
         done[count++] = complete(&queue->read[first]);
         queue->read[first] = queue->read[--queue->out];
+        if (queue->out == 0) queue->stats.busy_ns += now_ns - queue->busy_since_ns;
     }
     return count;
+}
+
+void async_read_get_stats(const struct async_read *queue, struct async_read_stats *out) {
+    *out = queue->stats;
+    if (queue->out > 0) out->busy_ns += now_ns - queue->busy_since_ns;
 }
 
 locum_status async_read_failed(const struct async_read_done *done, locum_error *error) {

@@ -342,6 +342,34 @@ static void test_adjacent_segments_are_one_read(void **state) {
     close_store();
 }
 
+// What is missing is on its way at once, as many reads as the queue takes, before anything is waited
+// for; and each read is a whole segment, nothing in parts.
+static void test_misses_are_read_together(void **state) {
+    (void)state;
+    static const uint32_t ids[ROUTED] = {3, 7, 11, 30};
+    make_model(FAKE_STACKED, large_bytes, large_bytes);
+    world.model.config.depth = 6;
+    sim_disk.latency_ns_max = 1000000;
+    open_store(full_bytes() / 2);
+    begin(0, ids, ROUTED, STORE_ANY);
+    assert_int_equal(stats().in_flight_most, 6);
+    for (uint32_t i = 0; i < ROUTED; i++)
+        store_done(world.store, take(0).slot);
+    store_end(world.store);
+    struct store_stats quiet = stats();
+    assert_int_equal(quiet.reads, ROUTED * STORE_SEGMENTS);
+    assert_true(quiet.bytes_read < quiet.bytes_wanted + quiet.reads * 2 * FILE_BLOCK);
+    assert_true(quiet.reading_ns > 0);
+    run(0, ids, ROUTED, STORE_ANY); // hits
+    assert_int_equal(stats().reading_ns, quiet.reading_ns);
+    run_prompt();
+    struct store_stats last = stats();
+    uint64_t misses = last.misses[STORE_PREFILL] + last.misses[STORE_DECODE];
+    assert_int_equal(last.reads, misses * STORE_SEGMENTS);
+    assert_int_equal(last.in_flight_most, 6);
+    close_store();
+}
+
 static void test_take_without_waiting(void **state) {
     (void)state;
     make_model(FAKE_STACKED, small_bytes, large_bytes);
@@ -543,6 +571,7 @@ int main(void) {
         cmocka_unit_test(test_any_gives_hits_first),
         cmocka_unit_test(test_ascending_reads_ahead),
         cmocka_unit_test(test_adjacent_segments_are_one_read),
+        cmocka_unit_test(test_misses_are_read_together),
         cmocka_unit_test(test_take_without_waiting),
         cmocka_unit_test(test_one_error_is_read_again),
         cmocka_unit_test(test_two_errors_end_the_step),

@@ -138,6 +138,26 @@ static void test_right_bytes(void **state) {
     }
 }
 
+// While experts are missing several reads are out, each of a whole segment or of several that touch.
+static void test_several_whole_reads_at_once(void **state) {
+    (void)state;
+    EACH_KIND(kind) {
+        open_world(2, kind, 30);
+        world.disk.delay_ns_max = 20000;
+        run_steps(STEPS);
+        struct store_stats seen = stats();
+        uint64_t misses = seen.misses[STORE_PREFILL] + seen.misses[STORE_DECODE];
+        print_message("%s: %llu misses by %llu reads, at most %u at once\n",
+                      store_io_name(world.driver.store), (unsigned long long)misses,
+                      (unsigned long long)seen.reads, seen.in_flight_most);
+        assert_true(misses > 0 && seen.reads <= misses * STORE_SEGMENTS);
+        assert_true(seen.bytes_read >= seen.bytes_wanted);
+        assert_true(seen.in_flight_most > STORE_SEGMENTS); // of more than one expert
+        assert_true(seen.reading_ns > 0 && seen.wait_ns > 0);
+        close_world();
+    }
+}
+
 // Short reads, interruptions and delays are nobody's business above the platform.
 static void test_a_disk_in_pieces(void **state) {
     (void)state;
@@ -232,6 +252,7 @@ static void test_agrees_with_the_system(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_bytes),
+        cmocka_unit_test(test_several_whole_reads_at_once),
         cmocka_unit_test(test_a_disk_in_pieces),
         cmocka_unit_test(test_one_error_is_read_again),
         cmocka_unit_test(test_a_dead_disk_ends_steps_only),
