@@ -204,6 +204,62 @@ static void two_writers_of_one_file_do_not_meet(void **state) {
     assert_names(1);
 }
 
+// Both ways round.
+static void assert_replaces(bool expected, const char *a, const char *b) {
+    if (file_write_replaces(a, b) != expected || file_write_replaces(b, a) != expected)
+        fail_msg("'%s' and '%s': %s is wrong", a, b, expected ? "no" : "yes");
+}
+
+static void one_file_is_known_by_all_its_names(void **state) {
+    (void)state;
+    scratch_clear();
+    const char *file = scratch_text("deep/file", "x"), *other = scratch_text("deep/other", "x");
+    const char *dotted = scratch_path("deep/../deep/./file"), *link = scratch_path("link");
+    assert_int_equal(symlink("deep/file", link), 0);
+    assert_replaces(true, file, file);
+    assert_replaces(true, file, dotted);
+    assert_replaces(true, dotted, link);
+    assert_replaces(false, file, other); // the same bytes
+    assert_replaces(false, link, other);
+    assert_replaces(false, scratch_path("deep"), scratch_path("deep/.")); // folders: not written
+}
+
+static void a_new_file_is_known_by_its_place(void **state) {
+    (void)state;
+    char before[4096], new[4096]; // a copy: outlives what scratch_path keeps
+    scratch_clear();
+    scratch_text("deep/file", "x");
+    assert_int_equal(symlink("deep", scratch_path("folder")), 0);
+    snprintf(new, sizeof new, "%s", scratch_path("deep/new"));
+    assert_replaces(true, new, scratch_path("folder/new"));
+    assert_replaces(true, new, scratch_path("deep/../folder/./new"));
+    assert_replaces(false, new, scratch_path("deep/newer"));
+    assert_replaces(false, new, scratch_path("new"));
+    assert_replaces(false, new, scratch_path("deep/file")); // that one exists
+    assert_replaces(false, new, scratch_path("gone/new"));
+    assert_replaces(false, scratch_path("gone/new"), scratch_path("gone/./new")); // no such folder
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(scratch_path("deep")), 0);
+    assert_replaces(true, "new", "./new");
+    assert_replaces(true, "new", "../folder/new");
+    assert_replaces(true, "file", "../deep/file");
+    assert_replaces(false, "new", "../new");
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(access(new, F_OK), -1); // asking makes nothing
+}
+
+static void pipes_and_devices_are_replaced_by_nothing(void **state) {
+    (void)state;
+    scratch_clear();
+    const char *pipe = scratch_path("pipe"), *link = scratch_path("link");
+    assert_int_equal(mkfifo(pipe, 0666), 0);
+    assert_int_equal(symlink("pipe", link), 0);
+    assert_replaces(false, pipe, link);
+    assert_replaces(true, pipe, pipe);
+    assert_replaces(false, "/dev/null", "/dev/../dev/null");
+    assert_replaces(false, pipe, scratch_text("file", "x"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_appears_whole),
@@ -216,6 +272,9 @@ int main(void) {
         cmocka_unit_test(devices_and_pipes_are_written_in_place),
         cmocka_unit_test(a_full_disk_keeps_the_old_file),
         cmocka_unit_test(two_writers_of_one_file_do_not_meet),
+        cmocka_unit_test(one_file_is_known_by_all_its_names),
+        cmocka_unit_test(a_new_file_is_known_by_its_place),
+        cmocka_unit_test(pipes_and_devices_are_replaced_by_nothing),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
