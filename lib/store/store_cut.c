@@ -133,9 +133,11 @@ static double capacity(const struct store_cut *cut, uint64_t extent_bytes, uint6
         weight += bytes_of_class;
         filled += bytes_of_class * (double)(slots * c->slot_bytes);
     }
-    // With several classes each has, on average, half an extent that is not full.
-    double usable = (double)extents - (cut->classes > 1 ? 0.5 * cut->classes : 0);
-    return (usable < 1 ? 1 : usable) * filled / weight;
+    // With several classes each has, on average, half an extent that is not full. Where extents are
+    // few that grows to most of the pool: a single one is emptied whenever the class changes.
+    double partly = cut->classes > 1 ? 0.5 * cut->classes : 0;
+    double usable = (double)extents * (double)extents / ((double)extents + partly);
+    return usable * filled / weight;
 }
 
 // Candidate number n, 0 when there are no more: an extent that some class fills exactly.

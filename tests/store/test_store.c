@@ -188,6 +188,28 @@ static void test_more_budget_fewer_reads(void **state) {
     assert_true(last == 1);
 }
 
+// A pool of a few slots is filled too, though the layers take turns with two sizes: at every moment
+// there is room for less than two experts more.
+static void test_small_pools_are_filled(void **state) {
+    (void)state;
+    static const uint64_t even[] = {20000, 20000, 30000}, odd[] = {20000, 20000, 20000};
+    for (uint32_t half = 4; half <= 40; half++) {
+        make_model(FAKE_STACKED, even, odd);
+        uint64_t largest = floor_bytes(2) - floor_bytes(1);
+        open_store(floor_bytes(1) + largest * (half - 2) / 2);
+        struct sim_random random = {half};
+        run_prompt();
+        for (int i = 0; i < 20; i++)
+            run_token(&random, EXPERTS);
+        struct store_stats now = stats();
+        assert_true(now.evictions > 0);
+        if (now.resident_bytes + 2 * largest < now.pool_bytes)
+            fail_msg("%u halves: %llu bytes of %llu are filled", half,
+                     (unsigned long long)now.resident_bytes, (unsigned long long)now.pool_bytes);
+        close_store();
+    }
+}
+
 // What decode works with is still there after a prompt that needs every expert.
 static void test_hits_survive_a_prompt(void **state) {
     (void)state;
@@ -564,6 +586,7 @@ int main(void) {
         cmocka_unit_test(test_room_for_all_reads_once),
         cmocka_unit_test(test_takes_no_more_than_all_need),
         cmocka_unit_test(test_more_budget_fewer_reads),
+        cmocka_unit_test(test_small_pools_are_filled),
         cmocka_unit_test(test_hits_survive_a_prompt),
         cmocka_unit_test(test_a_prompt_passes_through_few_slots),
         cmocka_unit_test(test_second_chunk_hits),
