@@ -17,8 +17,9 @@ enum {
     PROMPT_TOKENS = 256,
     ANSWER_TOKENS = 64,
     REPETITIONS = 3,
-    CONTEXT_USUAL =
-        4096 // the library's own choice, or what the model was trained for if that is less
+    // The library's own choice, or what the model was trained for if that is less.
+    CONTEXT_USUAL = 4096,
+    EMPTY_SHARE = 8 // slots count as full when at most 1/8 of what they may take is empty
 };
 
 // Numbers of the streams of random ids that are no repetition.
@@ -167,8 +168,93 @@ static double sample_seconds(const struct bench *b) {
     return sum;
 }
 
-static uint64_t peak_memory(const struct bench *b) {
-    return b->runs[b->done - 1].peak_rss;
+static const locum_stats *last_run(const struct bench *b) {
+    return &b->runs[b->done - 1];
+}
+
+// ---- is the budget used? -----------------------------------------------------------------------
+enum slots_use {
+    SLOTS_NONE,       // no experts
+    SLOTS_FULL,       // but for a rest
+    SLOTS_ALL_FIT,    // every expert that was called is there, all others could be
+    SLOTS_NOT_CALLED, // there is room, and nothing gave way: the work did not call for more
+    SLOTS_UNUSED,     // there is room, and yet experts gave way to others
+};
+static const struct {
+    const char *name, *why;
+} slots_uses[] = {
+    [SLOTS_FULL] = {"full", ""},
+    [SLOTS_ALL_FIT] = {"all_fit", ": those that were called; all fit"},
+    [SLOTS_NOT_CALLED] = {"not_called", ": none gave way; longer work or --warm-up fills more"},
+    [SLOTS_UNUSED] = {"unused", ", although experts gave way to others"},
+};
+
+struct slots {
+    uint64_t room;      // what the budget leaves for experts
+    uint64_t filled;    // bytes of slots with an expert in them, after the last repetition
+    uint64_t evictions; // in all repetitions
+    enum slots_use use;
+};
+
+static struct slots slots_after(const struct bench *b) {
+    locum_memory_plan plan;
+    locum_model_get_plan(b->model.model, &plan);
+    struct slots s = {.filled = last_run(b)->resident_slots};
+    uint64_t others = plan.dense + plan.kv + plan.scratch + plan.fixed;
+    s.room = plan.streaming ? plan.budget - others : plan.slots;
+    for (uint32_t i = 0; i < b->done; i++)
+        s.evictions += b->runs[i].evictions;
+    uint64_t empty = s.room > s.filled ? s.room - s.filled : 0;
+    s.use = plan.slots == 0                 ? SLOTS_NONE
+            : !plan.streaming               ? SLOTS_ALL_FIT
+            : empty <= s.room / EMPTY_SHARE ? SLOTS_FULL
+            : s.evictions == 0              ? SLOTS_NOT_CALLED
+                                            : SLOTS_UNUSED;
+    return s;
+}
+
+static void warn_unused(const struct slots *s) {
+    char empty[CLI_NUMBER_TEXT], room[CLI_NUMBER_TEXT], gone[CLI_NUMBER_TEXT];
+    if (s->use != SLOTS_UNUSED) return;
+    cli_output_warn("the memory budget is not used: of %s for experts %s stayed empty, although "
+                    "experts gave way to others %s times",
+                    cli_number_bytes(s->room, room), cli_number_bytes(s->room - s->filled, empty),
+                    cli_number_count(s->evictions, gone));
+}
+
+static void print_slots(const struct slots *s) {
+    char filled[CLI_NUMBER_TEXT], room[CLI_NUMBER_TEXT];
+    if (s->use == SLOTS_NONE) return;
+    cli_output_print("  slots hold %s of experts, of %s%s\n", cli_number_bytes(s->filled, filled),
+                     cli_number_bytes(s->room, room), slots_uses[s->use].why);
+}
+
+// ---- printing ----------------------------------------------------------------------------------
+// Of all repetitions.
+struct reads {
+    uint64_t count, bytes;
+    double seconds; // at least one was in flight
+    uint32_t at_once;
+};
+
+static struct reads sum_reads(const struct bench *b) {
+    struct reads sum = {.at_once = last_run(b)->reads_at_once};
+    for (uint32_t i = 0; i < b->done; i++) {
+        sum.count += b->runs[i].reads;
+        sum.bytes += b->runs[i].bytes_read;
+        sum.seconds += b->runs[i].reading_s;
+    }
+    return sum;
+}
+
+static void print_reads(const struct bench *b) {
+    char bytes[CLI_NUMBER_TEXT], count[CLI_NUMBER_TEXT], rate[CLI_NUMBER_TEXT];
+    struct reads reads = sum_reads(b);
+    cli_output_print("  read %s", cli_number_bytes(reads.bytes, bytes));
+    if (reads.count == 0 || reads.seconds <= 0) return;
+    cli_output_print(" in %s reads, up to %u at once, %s/s while any was out",
+                     cli_number_count(reads.count, count), reads.at_once,
+                     cli_number_bytes((uint64_t)((double)reads.bytes / reads.seconds), rate));
 }
 
 static void print_phase(const struct phase *p) {
@@ -184,8 +270,8 @@ static void print_phase(const struct phase *p) {
 }
 
 static void print_text(const struct bench *b, const struct phase *prompt,
-                       const struct phase *answer) {
-    char text[CLI_NUMBER_TEXT], read[CLI_NUMBER_TEXT];
+                       const struct phase *answer, const struct slots *slots) {
+    char text[CLI_NUMBER_TEXT];
     cli_output_print("%u repetition%s of %u prompt and %u answer token%s at a depth of %u, seed "
                      "%llu, %s threads, %s, %s I/O\n\n",
                      b->done, b->done == 1 ? "" : "s", b->prompt, b->answer,
@@ -202,9 +288,9 @@ static void print_text(const struct bench *b, const struct phase *prompt,
     cli_output_print(", computing %s", cli_number_seconds(compute > 0 ? compute : 0, text));
     cli_output_print(", waiting for storage %s", cli_number_seconds(wait, text));
     cli_output_print(", sampling %s\n", cli_number_seconds(sample, text));
-    cli_output_print("  read %s, peak memory %s\n",
-                     cli_number_bytes(prompt->bytes + answer->bytes, read),
-                     cli_number_bytes(peak_memory(b), text));
+    print_reads(b);
+    cli_output_print(", peak memory %s\n", cli_number_bytes(last_run(b)->peak_rss, text));
+    print_slots(slots);
 }
 
 static json_t *phase_json(const struct phase *p) {
@@ -233,8 +319,27 @@ static json_t *runs_json(const struct bench *b) {
     return list;
 }
 
-static int print_json(const struct bench *b, const struct phase *prompt,
-                      const struct phase *answer) {
+static json_t *memory_json(const struct bench *b, const locum_memory_plan *plan,
+                           const struct slots *slots) {
+    const locum_stats *last = last_run(b);
+    const char *use = slots_uses[slots->use].name;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}", "budget", cli_json_count(plan->budget),
+        "slots", cli_json_count(plan->slots), "peak_rss", cli_json_count(last->peak_rss),
+        "resident_dense", cli_json_count(last->resident_dense), "resident_kv",
+        cli_json_count(last->resident_kv), "resident_slots", cli_json_count(slots->filled),
+        "slots_room", cli_json_count(slots->room), "slots_use", use);
+}
+
+static json_t *reads_json(const struct bench *b) {
+    struct reads reads = sum_reads(b);
+    return json_pack("{s:o, s:o, s:o, s:o}", "count", cli_json_count(reads.count), "bytes",
+                     cli_json_count(reads.bytes), "seconds", cli_json_real(reads.seconds),
+                     "at_once", cli_json_count(reads.at_once));
+}
+
+static int print_json(const struct bench *b, const struct phase *prompt, const struct phase *answer,
+                      const struct slots *slots) {
     locum_memory_plan plan;
     locum_model_get_plan(b->model.model, &plan);
     double wait = prompt->io_wait + answer->io_wait, sample = sample_seconds(b);
@@ -242,9 +347,6 @@ static int print_json(const struct bench *b, const struct phase *prompt,
     json_t *time =
         json_pack("{s:o, s:o, s:o}", "compute_s", cli_json_real(compute > 0 ? compute : 0),
                   "io_wait_s", cli_json_real(wait), "sample_s", cli_json_real(sample));
-    json_t *memory =
-        json_pack("{s:o, s:o, s:o}", "budget", cli_json_count(plan.budget), "slots",
-                  cli_json_count(plan.slots), "peak_rss", cli_json_count(peak_memory(b)));
     json_t *out = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", cli_json_text(b->model.info.path), "arch",
         cli_json_text(b->model.info.architecture), "prompt_tokens", cli_json_count(b->prompt),
@@ -260,7 +362,9 @@ static int print_json(const struct bench *b, const struct phase *prompt,
     json_object_set_new(out, "prompt", phase_json(prompt));
     json_object_set_new(out, "answer", phase_json(answer));
     json_object_set_new(out, "time", time);
-    json_object_set_new(out, "memory", memory);
+    json_object_set_new(out, "reads", reads_json(b));
+    json_object_set_new(out, "evictions", cli_json_count(slots->evictions));
+    json_object_set_new(out, "memory", memory_json(b, &plan, slots));
     json_object_set_new(out, "runs", runs_json(b));
     return cli_json_print(out);
 }
@@ -273,8 +377,10 @@ static int report(const struct bench *b) {
     }
     struct phase prompt = summarise(b, false, rates), answer = summarise(b, true, rates);
     free(rates);
-    if (b->model.arguments->flags[CLI_JSON].given) return print_json(b, &prompt, &answer);
-    print_text(b, &prompt, &answer);
+    struct slots slots = slots_after(b);
+    warn_unused(&slots);
+    if (b->model.arguments->flags[CLI_JSON].given) return print_json(b, &prompt, &answer, &slots);
+    print_text(b, &prompt, &answer, &slots);
     return CLI_EXIT_OK;
 }
 

@@ -33,21 +33,27 @@ static json_t *ids_json(const struct cli_stats_run *run) {
 }
 
 static json_t *experts_json(const locum_stats *s) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hits",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hits",
                      cli_json_count(s->hits_prefill + s->hits_decode), "misses",
                      cli_json_count(s->misses_prefill + s->misses_decode), "hit_rate_prefill",
                      hit_rate_json(s->hits_prefill, s->misses_prefill), "hit_rate_decode",
                      hit_rate_json(s->hits_decode, s->misses_decode), "bytes_read",
-                     cli_json_count(s->bytes_read), "slots_bytes", cli_json_count(s->slots_bytes),
-                     "demand_bytes_per_token", cli_json_count(s->demand_bytes_per_token));
+                     cli_json_count(s->bytes_read), "reads", cli_json_count(s->reads),
+                     "reads_at_once", cli_json_count(s->reads_at_once), "reading_s",
+                     cli_json_real(s->reading_s), "evictions", cli_json_count(s->evictions),
+                     "slots_bytes", cli_json_count(s->slots_bytes), "demand_bytes_per_token",
+                     cli_json_count(s->demand_bytes_per_token));
 }
 
 static json_t *memory_json(const locum_memory_plan *plan, const locum_stats *s) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
                      cli_json_count(plan->budget), "floor", cli_json_count(plan->floor), "dense",
                      cli_json_count(plan->dense), "kv", cli_json_count(plan->kv), "scratch",
                      cli_json_count(plan->scratch), "slots", cli_json_count(plan->slots), "fixed",
-                     cli_json_count(plan->fixed), "peak_rss", cli_json_count(s->peak_rss));
+                     cli_json_count(plan->fixed), "peak_rss", cli_json_count(s->peak_rss),
+                     "resident_dense", cli_json_count(s->resident_dense), "resident_kv",
+                     cli_json_count(s->resident_kv), "resident_slots",
+                     cli_json_count(s->resident_slots));
 }
 
 static json_t *time_json(const locum_stats *s) {

@@ -288,7 +288,14 @@ typedef struct locum_stats {
     uint64_t hits_prefill, misses_prefill, hits_decode, misses_decode, bytes_read;
     uint64_t bytes_read_prefill, bytes_read_decode; // their sum is bytes_read
     uint64_t slots_bytes, demand_bytes_per_token;
-    uint64_t peak_rss; // of the process
+    uint64_t peak_rss;      // of the process
+    uint64_t reads;         // that bytes_read came in
+    uint32_t reads_at_once; // most in flight at any time since the model was opened
+    double reading_s;       // at least one read of the request was in flight
+    uint64_t evictions;     // experts that gave up their slot to another
+    // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
+    // slots that have an expert in them.
+    uint64_t resident_dense, resident_kv, resident_slots;
 } locum_stats;
 
 // LOCUM_E_CONTEXT before anything is computed if the prompt does not fit. On any error the session

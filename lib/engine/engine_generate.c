@@ -162,6 +162,12 @@ static struct mark mark_now(const struct engine_native *n) {
     return mark;
 }
 
+static void account_residents(const struct engine_native *n, uint64_t slots, locum_stats *s) {
+    s->resident_dense = n->layout.weights.region.bytes;
+    s->resident_kv = (uint64_t)(n->pool.pages - n->pool.free_count) * n->pool.page_bytes;
+    s->resident_slots = slots;
+}
+
 static void account(struct answer *a, const struct mark *start, const struct mark *prompt_end,
                     const struct mark *end) {
     struct engine_native *n = a->native;
@@ -184,12 +190,17 @@ static void account(struct answer *a, const struct mark *start, const struct mar
     s->io_wait_decode_s = seconds(last->wait_ns - middle->wait_ns);
     s->io_wait_s = s->io_wait_prefill_s + s->io_wait_decode_s;
     s->slots_bytes = last->pool_bytes;
+    s->reads = last->reads - first->reads;
+    s->reads_at_once = last->in_flight_most;
+    s->reading_s = seconds(last->reading_ns - first->reading_ns);
+    s->evictions = last->evictions - first->evictions;
     const struct plan *plan = &n->layout.model.plan;
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         s->demand_bytes_per_token += plan_expert_bytes(&plan->experts[i]) * plan->experts[i].used;
     }
     s->compute_s = s->prefill_s + s->decode_s - s->io_wait_s - s->sample_s;
     if (s->compute_s < 0) s->compute_s = 0;
+    account_residents(n, last->resident_bytes, s);
     struct memory_process process;
     if (memory_process_read(&process, NULL) == LOCUM_OK) s->peak_rss = process.resident_peak;
 }

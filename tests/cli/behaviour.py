@@ -20,9 +20,10 @@ STATS_KEYS = {
     "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash seed text "
         "prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
     "time": "compute_s io_wait_s sample_s",
-    "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read slots_bytes "
-               "demand_bytes_per_token",
-    "memory": "budget floor dense kv scratch slots fixed peak_rss"}
+    "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read reads reads_at_once "
+               "reading_s evictions slots_bytes demand_bytes_per_token",
+    "memory": "budget floor dense kv scratch slots fixed peak_rss resident_dense resident_kv "
+              "resident_slots"}
 
 
 def read_some(stream, count=1):
@@ -65,6 +66,8 @@ def test_stats_have_their_keys():
     check(sum(sizes[part] for part in ("dense", "kv", "scratch", "slots", "fixed"))
           <= sizes["budget"], "the parts are more than the budget")
     check(sizes["peak_rss"] > sizes["dense"], "peak_rss")
+    for part in ("dense", "kv", "slots"):
+        check(0 < sizes["resident_" + part] <= sizes[part], f"resident_{part} of {sizes}")
 
 
 def test_lines_on_standard_error():
@@ -123,6 +126,61 @@ def test_memory_for_all_is_used():
     total = inspect(MOE)["plan"]["experts_total"]
     check(sum(reads) <= total, f"{sum(reads)} bytes read of experts of {total}")
     equal(told["memory"]["slots"], total, "slots")
+
+
+def bench_slots(memory, prompt=30, answer=10, path=MOE):
+    """What bench says of the memory for experts: in JSON, on standard output and error."""
+    command = ["bench", path, "-t", 2, "-r", 2, "--prompt-tokens", prompt, "-n", answer, "--memory",
+               memory]
+    result, told = locum(*command).expect(0), locum(*command, "--json").expect(0)
+    equal("is not used" in told.err, "is not used" in result.err, "warnings with and without --json")
+    return json.loads(told.out), result.out.decode(), result.err
+
+
+def test_an_unused_budget_is_flagged():
+    """A little more than some slots take, but not enough for another one, is memory for nothing."""
+    plan = inspect(MOE, "-t", 2, "--memory", "all")["plan"]
+    step = inspect(MOE)["expert_bytes_max"] // 4
+    seen = set()
+    for memory in (*(plan["floor"] + i * step for i in range(5)),
+                   plan["floor"] + plan["experts_total"] // 2):
+        told, out, err = bench_slots(memory)
+        sizes = told["memory"]
+        empty = sizes["slots_room"] - sizes["resident_slots"]
+        unused = empty > sizes["slots_room"] / 8
+        check(told["evictions"] > 0, f"no expert gave way in {memory} bytes")
+        equal(sizes["slots_use"], "unused" if unused else "full", f"use of {sizes}")
+        equal("the memory budget is not used" in err, unused, f"a warning about {sizes}")
+        check("slots hold" in out, out)
+        seen.add(unused)
+    equal(seen, {True, False}, "budgets that are used and that are not")
+
+
+def test_a_budget_is_not_flagged_where_nothing_calls_for_it():
+    plan = inspect(MOE, "-t", 2, "--memory", "all")["plan"]
+    for memory, tokens, use, words in (
+            ("all", 30, "all_fit", "those that were called; all fit"),
+            (plan["floor"] + plan["experts_total"] * 3 // 4, 1, "not_called",
+             "none gave way; longer work or --warm-up fills more")):
+        told, out, err = bench_slots(memory, tokens, tokens)
+        sizes = told["memory"]
+        equal((sizes["slots_use"], told["evictions"]), (use, 0), f"use of {sizes}")
+        check(sizes["resident_slots"] < sizes["slots_room"] / 2 or use == "all_fit", str(sizes))
+        check(words in out and "is not used" not in err, out + err)
+    told, out, err = bench_slots("all", path=SPM)
+    equal(told["memory"]["slots_use"], None, "slots of a dense model")
+    check("slots hold" not in out and "is not used" not in err, out + err)
+
+
+def test_misses_are_whole_reads_several_at_once():
+    floor = inspect(MOE, "-t", 2)["plan"]["floor"]
+    told, out, _ = bench_slots(floor)
+    misses = told["prompt"]["misses"] + told["answer"]["misses"]
+    reads = told["reads"]
+    check(0 < reads["count"] <= 3 * misses, f"{reads} for {misses} misses")
+    equal(reads["bytes"], told["prompt"]["bytes_read"] + told["answer"]["bytes_read"], "bytes")
+    check(reads["at_once"] > 1 and reads["seconds"] > 0, f"reads: {reads}")
+    check(re.search(r"in [\d,]+ reads, up to \d+ at once, .*/s while any was out", out), out)
 
 
 def test_time_is_split():

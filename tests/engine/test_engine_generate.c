@@ -645,6 +645,45 @@ static void statistics_add_up(void **state) {
     }
 }
 
+// Residents are counted where they are, so they follow what happens: the floor's few slots are full,
+// with room for all there is as much as was called for, and pages come with tokens.
+static void residents_are_what_memory_holds(void **state) {
+    (void)state;
+    options.memory = house_floor(moe_path, &options);
+    house_open(&house, moe_path, &options);
+    run_alone(&base);
+    assert_true(base.stats.evictions > 0);
+    assert_true(base.stats.resident_slots > 0);
+    assert_true(base.stats.resident_slots <= base.stats.slots_bytes);
+    assert_int_equal(base.stats.resident_dense, house.plan.dense);
+    assert_true(base.stats.reads > 0 && base.stats.reading_s > 0);
+    uint64_t misses = base.stats.misses_prefill + base.stats.misses_decode;
+    assert_true(base.stats.reads <= misses * 3); // gate, up, down: never in pieces
+    assert_true(base.stats.reads_at_once > 1);
+    house_close(&house);
+    options.memory = LOCUM_MEMORY_ALL;
+    house_open(&house, moe_path, &options);
+    locum_session *session = house_session(&house);
+    talk.request.prompt_count = talk.request.predict = 1;
+    talk_must(&talk, session);
+    locum_stats first = talk.stats;
+    assert_int_equal(first.evictions, 0);
+    assert_true(first.resident_slots < house.plan.slots / 2); // one token's experts
+    talk.request.prompt_count = PROMPT;
+    talk.request.predict = 200;
+    talk_must(&talk, session);
+    assert_true(talk.stats.resident_kv > first.resident_kv && first.resident_kv > 0);
+    assert_true(talk.stats.resident_kv <= house.plan.kv);
+    assert_true(talk.stats.resident_slots > first.resident_slots);
+    assert_true(talk.stats.resident_slots <= talk.stats.slots_bytes);
+    uint64_t slots = talk.stats.resident_slots;
+    talk_must(&talk, session); // called again: nothing new
+    assert_int_equal(talk.stats.misses_prefill + talk.stats.misses_decode, 0);
+    assert_int_equal(talk.stats.resident_slots, slots);
+    assert_int_equal(talk.stats.reads, 0);
+    locum_session_close(session);
+}
+
 static void failed_arguments_leave_no_statistics(void **state) {
     (void)state;
     house_open(&house, moe_path, &options);
@@ -707,6 +746,7 @@ int main(void) {
         TEST(text_that_ends_anywhere),
         TEST(model_without_a_vocabulary),
         TEST(statistics_add_up),
+        TEST(residents_are_what_memory_holds),
         TEST(failed_arguments_leave_no_statistics),
         TEST(numeric_error_of_a_request),
     };
