@@ -206,6 +206,33 @@ def test_readahead_is_put_back(one):
         speed_side.readahead_file = original
 
 
+def test_reads_are_compared_with_the_drive():
+    with tempfile.TemporaryDirectory(dir=MODELS) as folder:  # where direct reads have a chance
+        path = gguf_speed.make(gguf_speed.path_of(folder, "q4_k"), "q4_k", gguf_speed.TINY)
+        floor = json.loads(locum("inspect", path, "--json").expect(0).out)["plan"]["floor"]
+        command = [sys.executable, "-B", os.path.join(ROOT, "bench", "reads.py"), path, "--locum",
+                   LOCUM, "--rounds", "2", "--seconds", "1", "--prompts", "20", "--answer", "4"]
+
+        def call(memory):
+            return subprocess.run([*command, "--memory", memory, "--json"], capture_output=True,
+                                  text=True, check=False)
+
+        done = call(str(floor))
+        if "direct reads were asked for" in done.stderr or "Invalid argument" in done.stderr:
+            raise Skip("no direct reads here: " + done.stderr.strip())
+        equal(done.returncode, 0, f"exit status of reads.py, which said\n{done.stderr}")
+        told = json.loads(done.stdout)
+        rates = told["mib_s"]
+        equal({name: len(values) for name, values in rates.items()},
+              {"drive": 4, "prompt of 20": 2, "answer of 4": 2}, "figures")
+        for name, ratio in told["ratios"].items():
+            reads = told["bench"][name]["reads"]
+            equal(ratio, statistics.median(rates[name]) / statistics.median(rates["drive"]), name)
+            equal(rates[name][-1], reads["bytes"] / reads["seconds"] / (1 << 20), "the last rate")
+        said = call("all")
+        check(said.returncode == 1 and "holds every expert" in said.stderr, said.stderr)
+
+
 def test_every_model_runs():
     for name in gguf_speed.MODELS:
         with tempfile.TemporaryDirectory() as folder:
