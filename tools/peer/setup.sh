@@ -13,13 +13,10 @@
 set -euo pipefail
 
 version=3.21.1
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-dir=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
-
-skip() {
-    echo "SKIP: no comparison with llama.cpp: $1" >&2
-    exit 77
-}
+peer_name=llama.cpp
+# shellcheck source=tools/peer/peer_setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/peer_setup.sh"
+dir=$peer_base
 
 fetch() {
     command -v npm >/dev/null || skip "npm is not installed (apt-get install npm)"
@@ -35,24 +32,18 @@ fetch() {
 }
 
 build() {
-    local program=${1%.c} libs=$dir/libs
-    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$here/$1" -o "$dir/$program.new" \
-        -I "$dir/llama.cpp/include" -I "$dir/llama.cpp/ggml/include" -L "$libs" \
+    local libs=$dir/libs
+    peer_link "$1" "$dir" -I "$dir/llama.cpp/include" -I "$dir/llama.cpp/ggml/include" -L "$libs" \
         -l:libllama.v0.4.0.so -l:libggml.v0.4.0.so -l:libggml-base.so -Wl,-rpath,"$libs"
-    mv "$dir/$program.new" "$dir/$program"
 }
 
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "its prebuilt libraries are for Linux on x86-64"
 mkdir -p "$dir"
 # One at a time: two that install into the same folder would clash.
 exec 9>"$dir/lock"
 flock 9
 if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
-for source_file in peer_logits.c peer_speed.c; do
-    program=$dir/${source_file%.c}
-    if [ ! -x "$program" ] || [ "$here/$source_file" -nt "$program" ]; then
-        build "$source_file"
-    fi
+for program in peer_logits peer_speed; do
+    peer_is_built "$program" "$dir" || build "$program"
 done
 echo "llama.cpp $(git -C "$dir/llama.cpp" rev-parse --short=8 HEAD), prebuilt (npm node-llama-cpp" \
     "$version)" >"$dir/speed-version"

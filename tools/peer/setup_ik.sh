@@ -14,13 +14,9 @@ set -euo pipefail
 
 commit=8337e4cd3861406fc04e0854b1409cd1b027fbc9
 wheel=0.1.5
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-base=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
-
-skip() {
-    echo "SKIP: no comparison with ik_llama.cpp: $1" >&2
-    exit 77
-}
+peer_name=ik_llama.cpp
+# shellcheck source=tools/peer/peer_setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/peer_setup.sh"
 
 # Only what the library needs is checked out.
 fetch_source() {
@@ -61,19 +57,14 @@ build_wheel() {
 }
 
 link() {
-    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra -DPEER_IK "$here/peer_speed.c" \
-        -o "$dir/peer_speed.new" "$@"
-    mv "$dir/peer_speed.new" "$dir/peer_speed"
+    peer_link peer_speed "$dir" -DPEER_IK "$@"
 }
 
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "it is set up for Linux on x86-64 only"
 case ${1:-} in
-native) dir=$base/ik ;;
-wheel) dir=$base/ik-wheel ;;
+native) dir=$peer_base/ik ;;
+wheel) dir=$peer_base/ik-wheel ;;
 *) sed -n '4,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
 mkdir -p "$dir"
-if [ ! -x "$dir/peer_speed" ] || [ "$here/peer_speed.c" -nt "$dir/peer_speed" ]; then
-    "build_$1"
-fi
+peer_is_built peer_speed "$dir" || "build_$1"
 echo "$dir"
