@@ -240,7 +240,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                                   &n->logit_rows, error));
     n->tokenizer = (struct locum_tokenizer){.tokenizer = n->layout.tokenizer,
                                             .bytes = n->layout.tokenizer_bytes,
-                                            .log = n->log};
+                                            .log = n->log,
+                                            .progress = n->options.progress};
     notices(n);
     if (file->notice) log_write(&n->log, LOCUM_LOG_NOTICE, "%s", file->notice);
     kernels_init(&n->kernels, n->layout.tier, &n->layout.cpu);
@@ -253,8 +254,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
         STATUS_TRY(engine_op_trace_open(n->options.op_trace_path, &n->layout.model.plan,
                                         &n->op_trace, error));
     }
-    STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, n->files, load_progress,
-                                 n, error));
+    STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, &n->kernels, n->files,
+                                 load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
     STATUS_TRY(make_exec(n, error));

@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-enum { TILE_ROWS = 32, COLUMN_GRAIN = 64 };
+enum { TILE_ROWS = 2 * KERNELS_LANES_MAX, COLUMN_GRAIN = 64 };
 
 bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info) {
@@ -132,55 +132,66 @@ static void take_ready(struct exec *exec) {
 // ---- all workers: the phases of a round -------------------------------------------------------------
 struct tile {
     const struct exec_ready *ready;
-    size_t begin, end; // rows of the weight
+    int which;         // PLAN_GATE, PLAN_UP, PLAN_DOWN
+    size_t begin, end; // rows of the matrix
 };
 
-// Portion `index` when every ready expert has tiles_each tiles.
-static struct tile tile_at(const struct exec_moe *moe, size_t index, size_t rows) {
-    size_t tiles_each = (rows + TILE_ROWS - 1) / TILE_ROWS;
-    size_t first = index % tiles_each * TILE_ROWS;
-    size_t end = first + TILE_ROWS < rows ? first + TILE_ROWS : rows;
-    return (struct tile){&moe->ready[index / tiles_each], first, end};
+static size_t tiles_of(size_t rows) {
+    return (rows + TILE_ROWS - 1) / TILE_ROWS;
 }
 
-static size_t tile_count(const struct exec_moe *moe, size_t rows) {
-    return moe->ready_count * ((rows + TILE_ROWS - 1) / TILE_ROWS);
+// Portion `index` when every ready expert has the tiles of `matrices` matrices of `rows` rows, of which
+// `first` is the first.
+static struct tile tile_at(const struct exec_moe *moe, size_t index, int first, int matrices,
+                           size_t rows) {
+    size_t each = tiles_of(rows), matrix = index / each;
+    size_t begin = index % each * TILE_ROWS;
+    size_t end = begin + TILE_ROWS < rows ? begin + TILE_ROWS : rows;
+    return (struct tile){&moe->ready[matrix / (size_t)matrices], first + (int)(matrix % (size_t)matrices),
+                         begin, end};
 }
 
-static void multiply_in(struct exec *exec, const struct plan_experts *set, int which,
-                        const struct exec_ready *ready, size_t begin_row, size_t end_row) {
-    const struct plan_expert_matrix *matrix = &set->matrix[which];
+// Rows of a tile, as the kernels want them: an expert that is used for the first time lies as in the file.
+static uint8_t *tile_rows(struct exec *exec, uint32_t worker, const struct plan_experts *set,
+                          const struct tile *t) {
+    const struct plan_expert_matrix *matrix = &set->matrix[t->which];
+    uint8_t *rows = t->ready->expert.segment[t->which] + t->begin * matrix->row_bytes;
+    if (t->ready->expert.fresh)
+        exec->config.kernels->interleave(matrix->dtype, rows, matrix->row_bytes, t->end - t->begin,
+                                         exec->group + worker * exec->group_bytes);
+    return rows;
+}
+
+static void multiply_in(struct exec *exec, uint32_t worker, const struct plan_experts *set,
+                        const struct tile *t) {
+    const struct plan_expert_matrix *matrix = &set->matrix[t->which];
     enum kernels_act act = kernels_act_of(matrix->dtype);
     struct exec_moe *moe = &exec->moe;
+    float *h = moe->h + t->ready->row * 2 * set->width + t->begin;
     struct kernels_matmul m = {
-        .w = ready->expert.segment[which] + begin_row * matrix->row_bytes,
+        .w = tile_rows(exec, worker, set, t),
         .w_row_bytes = matrix->row_bytes,
-        .rows = end_row - begin_row,
+        .rows = t->end - t->begin,
         .k = set->inputs,
         .act = exec->act[act],
         .act_stride = kernels_act_bytes(act, set->inputs),
-        .cols = moe->columns + (ready->entries - moe->entries),
-        .n_cols = ready->count,
-        .y = moe->h + ready->row * 2 * set->width + (which == PLAN_UP ? set->width : 0) + begin_row,
+        .cols = moe->columns + (t->ready->entries - moe->entries),
+        .n_cols = t->ready->count,
+        .y = t->which == PLAN_UP ? h + set->width : h,
         .y_stride = 2 * set->width,
     };
     exec->config.kernels->matmul[matrix->dtype](&m);
 }
 
+// Gate and up, or the one matrix that holds both.
 static void phase_in(struct exec *exec, uint32_t worker, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
-    size_t rows = 2 * set->width; // gate rows, then up rows: one list of tiles, cut where gate ends
-    for (size_t i, end;
-         exec_team_take(exec->config.team, worker, tile_count(moe, rows), 1, &i, &end);) {
-        struct tile t = tile_at(moe, i, rows);
-        if (set->fused) {
-            multiply_in(exec, set, PLAN_GATE, t.ready, t.begin, t.end);
-            continue;
-        }
-        size_t cut = t.begin > set->width ? t.begin : t.end < set->width ? t.end : set->width;
-        if (t.begin < cut) multiply_in(exec, set, PLAN_GATE, t.ready, t.begin, cut);
-        if (cut < t.end)
-            multiply_in(exec, set, PLAN_UP, t.ready, cut - set->width, t.end - set->width);
+    int matrices = set->fused ? 1 : 2;
+    size_t rows = set->fused ? 2 * set->width : set->width;
+    size_t total = moe->ready_count * (size_t)matrices * tiles_of(rows);
+    for (size_t i, end; exec_team_take(exec->config.team, worker, total, 1, &i, &end);) {
+        struct tile t = tile_at(moe, i, PLAN_GATE, matrices, rows);
+        multiply_in(exec, worker, set, &t);
     }
 }
 
@@ -207,13 +218,14 @@ static size_t row_of(const struct exec_moe *moe, const struct plan_experts *set,
     return (size_t)ready->entries[j].token * set->used + ready->entries[j].choice;
 }
 
-static void multiply_down(struct exec *exec, const struct plan_experts *set, const struct tile *t) {
+static void multiply_down(struct exec *exec, uint32_t worker, const struct plan_experts *set,
+                          const struct tile *t) {
     const struct plan_expert_matrix *matrix = &set->matrix[PLAN_DOWN];
     struct exec_moe *moe = &exec->moe;
     enum kernels_act act = kernels_act_of(matrix->dtype);
     size_t stride = kernels_act_bytes(act, set->width);
     struct kernels_matmul m = {
-        .w = t->ready->expert.segment[PLAN_DOWN] + t->begin * matrix->row_bytes,
+        .w = tile_rows(exec, worker, set, t),
         .w_row_bytes = matrix->row_bytes,
         .rows = t->end - t->begin,
         .k = set->width,
@@ -232,10 +244,10 @@ static void multiply_down(struct exec *exec, const struct plan_experts *set, con
 
 static void phase_down(struct exec *exec, uint32_t worker, const struct plan_experts *set) {
     struct exec_moe *moe = &exec->moe;
-    for (size_t i, end;
-         exec_team_take(exec->config.team, worker, tile_count(moe, set->inputs), 1, &i, &end);) {
-        struct tile t = tile_at(moe, i, set->inputs);
-        multiply_down(exec, set, &t);
+    size_t total = moe->ready_count * tiles_of(set->inputs);
+    for (size_t i, end; exec_team_take(exec->config.team, worker, total, 1, &i, &end);) {
+        struct tile t = tile_at(moe, i, PLAN_DOWN, 1, set->inputs);
+        multiply_down(exec, worker, set, &t);
     }
 }
 

@@ -2,10 +2,12 @@
 //
 // Operations that treat each token (or each row of a weight) on its own.
 #include "exec/exec_state.h"
+#include "kernels/kernels_rows.h"
 
 #include <string.h>
 
-enum { ROWS_GRAIN = 32 }; // rows of a weight per portion: 64 KiB of Q4_K at 2048 columns
+// Rows of a weight per portion, whole groups of the kernels: 64 KiB of Q4_K at 2048 columns.
+enum { ROWS_GRAIN = 2 * KERNELS_LANES_MAX };
 
 #define FOR_ROWS(exec, worker, row)                                                     \
     for (size_t begin_, end_;                                                           \
@@ -18,9 +20,15 @@ bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
     const struct kernels_table *k = exec->config.kernels;
     const struct plan_weight *w = &exec->config.plan->weights[op->weight];
     const uint8_t *data = exec_weights_data(exec->config.weights, op->weight);
+    uint8_t *copy = exec->group + worker * exec->group_bytes;
     FOR_ROWS(exec, worker, i) {
         float *out = exec_row(exec, op->out, i);
-        k->dequantise[w->dtype](out, data + (size_t)exec->batch->tokens[i] * w->row_bytes, w->cols);
+        const uint8_t *row = data + (size_t)exec->batch->tokens[i] * w->row_bytes;
+        if (exec->config.weights->multiplied[op->weight]) {
+            kernels_rows_copy(k, w->dtype, data, w->row_bytes, w->rows, exec->batch->tokens[i], copy);
+            row = copy;
+        }
+        k->dequantise[w->dtype](out, row, w->cols);
         if (op->u.scale != 1) k->scale(out, out, op->u.scale, w->cols);
     }
     return true;

@@ -70,6 +70,8 @@ struct exec {
     struct exec_moe moe;
     float *attention; // [workers][attention_floats]
     size_t attention_floats;
+    uint8_t *group; // [workers][group_bytes]: rows that are being interleaved
+    size_t group_bytes;
     uint32_t *wanted; // [chunk]: tokens whose logits are wanted
     uint32_t wanted_count;
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     GAP_MAX =
@@ -46,13 +47,23 @@ static void make_ranges(struct exec_weights *w, const struct span *spans, uint32
     }
 }
 
+static void mark_multiplied(const struct plan *plan, struct exec_weights *w) {
+    memset(w->multiplied, 0, plan->n_weights * sizeof *w->multiplied);
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        if (plan->ops[i].kind != PLAN_MATMUL) continue;
+        for (uint32_t k = 0; k < plan->n_weights; k++)
+            w->multiplied[k] |= w->place[k] == w->place[plan->ops[i].weight];
+    }
+}
+
 locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
                                struct exec_weights *out, locum_error *error) {
     *out = (struct exec_weights){0};
     struct span *spans = heap_resize(NULL, (size_t)plan->n_weights * sizeof *spans);
     out->ranges = arena_array(arena, plan->n_weights, sizeof *out->ranges);
     out->place = arena_array(arena, plan->n_weights, sizeof *out->place);
-    if (!spans || !out->ranges || !out->place) {
+    out->multiplied = arena_array(arena, plan->n_weights, sizeof *out->multiplied);
+    if (!spans || !out->ranges || !out->place || !out->multiplied) {
         heap_free(spans);
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of weights");
     }
@@ -63,6 +74,7 @@ locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
     qsort(spans, plan->n_weights, sizeof *spans, span_order);
     make_ranges(out, spans, plan->n_weights);
     heap_free(spans);
+    mark_multiplied(plan, out);
     return LOCUM_OK;
 }
 
@@ -93,7 +105,33 @@ static locum_status read_range(const struct exec_weights *w, const struct exec_r
     return LOCUM_OK;
 }
 
+// Weights at the same place are the same bytes: the first one stands for all.
+static bool is_first_at_place(const struct exec_weights *w, uint32_t index) {
+    for (uint32_t i = 0; i < index; i++)
+        if (w->place[i] == w->place[index]) return false;
+    return true;
+}
+
+static locum_status interleave(struct exec_weights *w, const struct plan *plan,
+                               const struct kernels_table *kernels, locum_error *error) {
+    uint64_t widest = 0;
+    for (uint32_t i = 0; i < plan->n_weights; i++)
+        if (w->multiplied[i] && plan->weights[i].row_bytes > widest)
+            widest = plan->weights[i].row_bytes;
+    uint8_t *scratch = heap_resize(NULL, (size_t)(kernels->lanes * widest));
+    if (!scratch) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to load weights");
+    for (uint32_t i = 0; i < plan->n_weights; i++) {
+        const struct plan_weight *weight = &plan->weights[i];
+        if (w->multiplied[i] && is_first_at_place(w, i))
+            kernels->interleave(weight->dtype, w->region.data + w->place[i], weight->row_bytes,
+                                weight->rows, scratch);
+    }
+    heap_free(scratch);
+    return LOCUM_OK;
+}
+
 locum_status exec_weights_load(struct exec_weights *w, const struct plan *plan,
+                               const struct kernels_table *kernels,
                                struct platform_file *const *files,
                                bool (*progress)(void *user, uint64_t done, uint64_t total),
                                void *user, locum_error *error) {
@@ -109,7 +147,7 @@ locum_status exec_weights_load(struct exec_weights *w, const struct plan *plan,
             return status;
         }
     }
-    return LOCUM_OK;
+    return interleave(w, plan, kernels, error);
 }
 
 void exec_weights_release(struct exec_weights *weights) {

@@ -104,6 +104,26 @@ static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t w
         take(cursor, (uint64_t)workers * exec->attention_floats, sizeof *exec->attention);
 }
 
+// Room for one group of rows of any expert matrix, and for a row of embeddings.
+static void place_group(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+    const struct plan *plan = exec->config.plan;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < plan->n_experts; i++) {
+        for (int m = 0; m < PLAN_EXPERT_MATRICES; m++) {
+            const struct plan_expert_matrix *matrix = &plan->experts[i].matrix[m];
+            if (matrix->row_bytes > bytes) bytes = matrix->row_bytes;
+        }
+    }
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        if (plan->ops[i].kind != PLAN_EMBED) continue;
+        uint64_t row = plan->weights[plan->ops[i].weight].row_bytes;
+        if (row > KERNELS_LANES_MAX * bytes)
+            bytes = (row + KERNELS_LANES_MAX - 1) / KERNELS_LANES_MAX;
+    }
+    exec->group_bytes = (KERNELS_LANES_MAX * bytes + 63) & ~UINT64_C(63);
+    exec->group = take(cursor, workers, exec->group_bytes);
+}
+
 static void place_rope(struct exec *exec, struct cursor *cursor) {
     const struct plan *plan = exec->config.plan;
     exec->rope_magnitude = take(cursor, plan->n_ropes, sizeof *exec->rope_magnitude);
@@ -127,6 +147,7 @@ uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers
     place_moe(exec, &cursor, workers);
     place_columns(exec, &cursor);
     place_attention(exec, &cursor, workers);
+    place_group(exec, &cursor, workers);
     place_rope(exec, &cursor);
     return cursor.used;
 }

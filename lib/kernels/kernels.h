@@ -109,9 +109,9 @@ size_t kernels_act_bytes(enum kernels_act act, size_t k);
 // ---------------------------------------------------------------------------------------------
 
 // y[c * y_stride + r] = dot(row r of w, column c) for r < rows, c < n_cols.
-// Rows lie w_row_bytes apart in GGUF order, w has no alignment. Columns lie act_stride bytes apart,
-// aligned to 64; cols (may be NULL) picks them: column c is number cols[c].
-// Work is shared between threads by rows, never by k.
+// Rows lie w_row_bytes apart, interleaved as described at kernels_table; w has no alignment. Columns
+// lie act_stride bytes apart, aligned to 64; cols (may be NULL) picks them: column c is number cols[c].
+// Work is shared between threads by rows, in whole groups, never by k.
 struct kernels_matmul {
     const uint8_t *w;
     size_t w_row_bytes;
@@ -154,8 +154,19 @@ struct kernels_attend {
 };
 typedef void (*kernels_attend_fn)(const struct kernels_attend *a);
 
+// The rows that a table multiplies lie in groups of `lanes`. A row of float weights, any row where lanes
+// is 1, and the rows % lanes rows behind the last whole group lie as in the file. A whole group of
+// quantised rows, lanes * row_bytes bytes, holds block after block of all its rows, and of a block one
+// dword of every row after the other: d0 of row 0, d0 of row 1, .. d0 of the last row, d1 of row 0, ..
+// (what is no whole dword and in which order they come: kernels_rows.h). So a core reads a matrix in
+// one run, and a vector of rows needs no transposition.
+enum { KERNELS_LANES_MAX = 16 };
 struct kernels_table {
     enum kernels_tier tier;
+    size_t lanes;
+    // Rearranges in place: `rows` rows of w from the order of the file, beginning at a group. scratch:
+    // lanes * row_bytes bytes.
+    void (*interleave)(uint32_t dtype, uint8_t *w, size_t row_bytes, size_t rows, uint8_t *scratch);
     kernels_matmul_fn matmul[DTYPE_ID_MAX];         // NULL: type cannot be multiplied
     kernels_dequantise_fn dequantise[DTYPE_ID_MAX]; // NULL: type cannot be read
     kernels_quantise_fn quantise[4];                // by enum kernels_act; F32 copies and checks

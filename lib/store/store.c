@@ -319,6 +319,7 @@ static void arrive(struct store *store, const struct store_arrival *arrival) {
     struct store_slot *slot = &store->pool.slot[arrival->slot];
     if (!arrival->failed) {
         store_slot_move(slot, STORE_SLOT_READY);
+        slot->fresh = true;
         became_ready(store, arrival->slot);
         return;
     }
@@ -417,12 +418,15 @@ static void give_out(struct store *store, uint32_t number, struct store_expert *
         &store->layer[step->layer].segments[(size_t)entry->id * STORE_SEGMENTS];
     struct store_layout layout;
     store_layout_make(segments, store->cut.unit, &layout);
-    const uint8_t *bytes = store_pool_address(&store->pool, entry->slot);
+    uint8_t *bytes = store_pool_address(&store->pool, entry->slot);
     store_slot_move(&store->pool.slot[entry->slot], STORE_SLOT_HELD);
     entry->state = STORE_ENTRY_TAKEN;
     step->taken++;
     if (!entry->read) store->stats.hits[step->phase]++;
-    *out = (struct store_expert){.id = entry->id, .slot = entry->slot, .hit = !entry->read};
+    *out = (struct store_expert){.id = entry->id,
+                                 .slot = entry->slot,
+                                 .hit = !entry->read,
+                                 .fresh = store->pool.slot[entry->slot].fresh};
     for (uint32_t i = 0; i < STORE_SEGMENTS; i++)
         out->segment[i] = segments[i].bytes == 0 ? NULL : bytes + layout.place[i];
 }
@@ -471,6 +475,7 @@ static void let_go(struct store *store, struct store_entry *entry) {
 void store_done(struct store *store, uint32_t slot) {
     LOCUM_ASSERT(store->step.active && slot < store_pool_slots(&store->pool));
     LOCUM_ASSERT(store->pool.slot[slot].state == STORE_SLOT_HELD);
+    store->pool.slot[slot].fresh = false;
     let_go(store, &store->step.entry[store->pool.slot[slot].entry]);
     proceed(store, false);
     self_check(store);
@@ -482,8 +487,13 @@ void store_end(struct store *store) {
     step->waiting = 0; // nothing more is begun
     while (store_read_loads(&store->reader) > 0)
         proceed(store, true);
-    for (uint32_t i = 0; i < step->count; i++)
-        if (step->entry[i].slot != STORE_NONE) let_go(store, &step->entry[i]);
+    for (uint32_t i = 0; i < step->count; i++) {
+        uint32_t slot = step->entry[i].slot;
+        if (slot == STORE_NONE) continue;
+        bool drop = store->pool.slot[slot].fresh && store->pool.slot[slot].state == STORE_SLOT_HELD;
+        let_go(store, &step->entry[i]);
+        if (drop) evict_slot(store, slot);
+    }
     step->active = false;
     self_check(store);
 }

@@ -91,16 +91,19 @@ struct store_expert {
     uint32_t id;
     uint32_t slot;                          // ticket for store_done
     bool hit;                               // was in memory before this step
-    const uint8_t *segment[STORE_SEGMENTS]; // NULL where absent
+    bool fresh;                             // given out for the first time since it was read
+    uint8_t *segment[STORE_SEGMENTS];       // NULL where absent
 };
 // The next expert that can be computed. wait false: *out unchanged and *got false if none is ready
 // yet. *got false after everything has been taken. Who waits while holding `held` experts, of
 // a pool that is made for `held`, has perhaps left no room: LOCUM_E_ARGUMENT, never a hang.
 locum_status store_take(struct store *store, bool wait, struct store_expert *out, bool *got,
                         locum_error *error);
-// The kernels have finished with it: it may now be evicted.
+// The kernels have finished with it: it may now be evicted. Whoever rearranges the bytes of a fresh
+// expert does so to all of them before this; they stay as they are until it is evicted.
 void store_done(struct store *store, uint32_t slot);
-// Ends the layer, also after an error: waits for its reads, releases what is still held.
+// Ends the layer, also after an error: waits for its reads, releases what is still held. A fresh
+// expert that is still held is dropped, since its bytes may be half rearranged.
 void store_end(struct store *store);
 
 // ---- accounts -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ void store_pool_init(struct store_pool *pool, const struct store_cut *cut, uint8
     for (uint32_t i = 0; i < cut->extents; i++)
         extents[i] = (struct store_extent){0, STORE_EXTENT_FREE};
     for (uint32_t i = 0; i < store_pool_slots(pool); i++)
-        slots[i] = (struct store_slot){STORE_NONE, STORE_NONE, STORE_SLOT_EMPTY};
+        slots[i] = (struct store_slot){STORE_NONE, STORE_NONE, STORE_SLOT_EMPTY, false};
 }
 
 static uint32_t first_empty(const struct store_pool *pool, uint32_t extent) {

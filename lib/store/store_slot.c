@@ -3,8 +3,6 @@
 
 #include "base/check.h"
 
-#include <stdbool.h>
-
 enum { E = STORE_SLOT_EMPTY, L = STORE_SLOT_LOADING, R = STORE_SLOT_READY, H = STORE_SLOT_HELD };
 
 static const bool allowed[STORE_SLOT_STATES][STORE_SLOT_STATES] = {

@@ -8,6 +8,7 @@
 #ifndef STORE_STORE_SLOT_H
 #define STORE_STORE_SLOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define STORE_NONE UINT32_MAX // no slot, no expert, no entry
@@ -25,6 +26,7 @@ struct store_slot {
     uint32_t expert; // number over all layers; STORE_NONE: empty
     uint32_t entry;  // of the running step, which keeps it; STORE_NONE: may be evicted when READY
     enum store_slot_state state;
+    bool fresh; // not given out since it was read
 };
 
 // The only place where a state changes.

@@ -85,9 +85,10 @@ void rig_open(struct rig *rig, const struct toy_model *toy, const struct rig_opt
     must(rig, file_open("toy.gguf", !options->buffered, &rig->disk.methods, &rig->files[0],
                         &rig->error));
     must(rig, exec_weights_plan(plan, &rig->arena, &rig->weights, &rig->error));
-    must(rig, exec_weights_load(&rig->weights, plan, rig->files, NULL, NULL, &rig->error));
-    must(rig, exec_kv_layout_make(plan, options->kv_f32, &rig->arena, &rig->kv, &rig->error));
     choose_kernels(rig);
+    must(rig, exec_weights_load(&rig->weights, plan, &rig->kernels, rig->files, NULL, NULL,
+                                &rig->error));
+    must(rig, exec_kv_layout_make(plan, options->kv_f32, &rig->arena, &rig->kv, &rig->error));
     make_store(rig);
     make_pages(rig);
     must(rig, exec_team_create(rig->options.threads, 2, &rig->team, &rig->error));

@@ -13,7 +13,9 @@
 
 #include "exec/exec_weights.h"
 #include "gguf/gguf_file.h"
+#include "kernels/kernels_rows.h"
 #include "model/model.h"
+#include "platform/cpu.h"
 #include "tests/fixtures/toy_model.h"
 #include "tests/platform/fake_disk.h"
 
@@ -26,6 +28,7 @@ static struct {
     struct fake_disk disk;
     struct platform_file *files[1];
     struct exec_weights weights;
+    struct kernels_table kernels;
     locum_error error;
 } w;
 
@@ -41,8 +44,18 @@ static int tear_down(void **state) {
     return 0;
 }
 
+// The best kernels of this machine, which may want rows interleaved, or the reference.
+static void choose_kernels(bool best) {
+    struct cpu_features features;
+    cpu_features_detect(&features);
+    struct kernels_cpu cpu = {features.avx2, features.avxvnni, features.avx512,
+                              features.avx512vnni};
+    assert_true(kernels_init(&w.kernels, best ? kernels_best(&cpu) : KERNELS_TIER_REF, &cpu));
+}
+
 static void begin(const struct toy_spec *spec, bool direct) {
     tear_down(NULL);
+    choose_kernels(true);
     w.toy = toy_create(spec);
     w.bytes = toy_encode(w.toy);
     arena_init(&w.arena, 0);
@@ -58,7 +71,8 @@ static void begin(const struct toy_spec *spec, bool direct) {
 }
 
 static locum_status load(bool (*progress)(void *, uint64_t, uint64_t), void *user) {
-    return exec_weights_load(&w.weights, &w.model.plan, w.files, progress, user, &w.error);
+    return exec_weights_load(&w.weights, &w.model.plan, &w.kernels, w.files, progress, user,
+                             &w.error);
 }
 
 static void every_weight_has_its_bytes(void) {
@@ -67,7 +81,18 @@ static void every_weight_has_its_bytes(void) {
     for (uint32_t i = 0; i < plan->n_weights; i++) {
         const struct plan_weight *weight = &plan->weights[i];
         const uint8_t *data = exec_weights_data(&w.weights, i);
-        assert_memory_equal(data, w.bytes.data + weight->offset, weight->bytes);
+        const uint8_t *expected = (const uint8_t *)w.bytes.data + weight->offset;
+        if (!w.weights.multiplied[i]) {
+            assert_memory_equal(data, expected, weight->bytes);
+        } else {
+            for (size_t r = 0; r < weight->rows; r++) {
+                uint8_t row[4096];
+                assert_true(weight->row_bytes <= sizeof row);
+                kernels_rows_copy(&w.kernels, weight->dtype, data, weight->row_bytes, weight->rows,
+                                  r, row);
+                assert_memory_equal(row, expected + r * weight->row_bytes, weight->row_bytes);
+            }
+        }
         assert_int_equal((uintptr_t)data % FILE_BLOCK, weight->offset % FILE_BLOCK);
         assert_true(data + weight->bytes <= w.weights.region.data + w.weights.bytes);
     }
@@ -83,7 +108,34 @@ static void weights_are_read_where_they_lie(void **state) {
         every_weight_has_its_bytes();
         begin(&spec, false);
         every_weight_has_its_bytes();
+        begin(&spec, false);
+        choose_kernels(false);
+        every_weight_has_its_bytes();
     }
+}
+
+// What is multiplied is interleaved, once, where the kernels want it; embeddings alone are not.
+static void multiplied_weights_are_interleaved(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    spec.type = DTYPE_Q8_0;
+    begin(&spec, true);
+    if (w.kernels.lanes == 1) {
+        print_message("SKIP: the kernels of this processor want no rows interleaved\n");
+        skip();
+    }
+    assert_int_equal(load(NULL, NULL), LOCUM_OK);
+    uint32_t moved = 0, kept = 0;
+    for (uint32_t i = 0; i < w.model.plan.n_weights; i++) {
+        const struct plan_weight *weight = &w.model.plan.weights[i];
+        if (weight->dtype != DTYPE_Q8_0) continue;
+        bool same = memcmp(exec_weights_data(&w.weights, i), w.bytes.data + weight->offset,
+                           weight->bytes) == 0;
+        assert_int_equal(same, !w.weights.multiplied[i]);
+        moved += !same;
+        kept += same;
+    }
+    assert_true(moved > 0 && kept > 0);
 }
 
 // Experts lie between the dense tensors of two layers: they are not read with them.
@@ -170,6 +222,7 @@ int main(void) {
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(weights_are_read_where_they_lie),
+        TEST(multiplied_weights_are_interleaved),
         TEST(experts_are_left_out),
         TEST(tied_weight_is_held_once),
         TEST(progress_is_told_and_may_cancel),

@@ -408,7 +408,25 @@ static void test_take_without_waiting(void **state) {
     take(0);
     assert_true(store_resident(world.store, 0, 5));
     assert_true(stats().wait_ns > 0);
-    store_end(world.store); // releases what is held
+    store_end(world.store); // releases what is held, and drops it: it may be half rearranged
+    assert_false(store_resident(world.store, 0, 5));
+    close_store();
+}
+
+static void test_fresh_until_done(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    const uint32_t ids[] = {5};
+    for (int turn = 0; turn < 3; turn++) {
+        begin(0, ids, 1, STORE_ANY);
+        struct store_expert expert = take(0);
+        assert_int_equal(expert.fresh, turn == 0);
+        assert_int_equal(expert.hit, turn > 0);
+        if (turn < 2) store_done(world.store, expert.slot);
+        store_end(world.store); // in the last turn it is held, but its bytes are as they will be
+    }
+    assert_true(store_resident(world.store, 0, 5));
     close_store();
 }
 
@@ -596,6 +614,7 @@ int main(void) {
         cmocka_unit_test(test_adjacent_segments_are_one_read),
         cmocka_unit_test(test_misses_are_read_together),
         cmocka_unit_test(test_take_without_waiting),
+        cmocka_unit_test(test_fresh_until_done),
         cmocka_unit_test(test_one_error_is_read_again),
         cmocka_unit_test(test_two_errors_end_the_step),
         cmocka_unit_test(test_a_file_that_shrank),

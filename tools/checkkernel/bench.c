@@ -7,6 +7,7 @@
 
 #include "check_weights.h"
 #include "platform/clock.h"
+#include "platform/vmem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct subject {
     const struct kernels_table *table;
     uint32_t argument;
     struct kernels_matmul m;
-    const uint8_t *pool;
+    uint8_t *pool;
     size_t matrices, matrix_bytes, turn;
     float *x, *y, *z;
     uint8_t *out;
@@ -34,6 +35,11 @@ struct subject {
 static void call_matmul(struct subject *s) {
     s->m.w = s->pool + s->turn++ % s->matrices * s->matrix_bytes;
     s->table->matmul[s->argument](&s->m);
+}
+// Rearranged again and again: what the bytes are makes no difference.
+static void call_interleave(struct subject *s) {
+    uint8_t *w = s->pool + s->turn++ % s->matrices * s->matrix_bytes;
+    s->table->interleave(s->argument, w, s->m.w_row_bytes, ROWS, s->out);
 }
 static void call_dequantise(struct subject *s) {
     s->table->dequantise[s->argument](s->y, s->pool, K);
@@ -96,6 +102,7 @@ static const struct {
     void (*call)(struct subject *s);
 } calls[] = {
     {check_matmul, call_matmul},
+    {check_interleave, call_interleave},
     {check_dequantise, call_dequantise},
     {check_quantise, call_quantise},
     {check_rms_norm, call_rms_norm},
@@ -158,25 +165,40 @@ static void report(const char *tier, const char *name, const struct subject *s, 
     *first = false;
 }
 
-// Weights, columns and vectors for any kernel; the caller frees s->pool and s->out.
+// Memory of large pages, as weights and slots have it; released when the program ends.
+static uint8_t *bench_pool(void) {
+    static struct vmem pool;
+    locum_error error;
+    if (!pool.data && vmem_alloc(&pool, POOL_BYTES, &error) != LOCUM_OK) {
+        fprintf(stderr, "checkkernel: %s\n", error.text);
+        exit(2);
+    }
+    vmem_advise_huge(&pool);
+    return pool.data;
+}
+
+// Columns and vectors for any kernel, and weights in the pool; the caller frees s->out.
 static void prepare(struct check *c, const struct kernel *kernel, struct subject *s) {
     bool typed = kernel->check == check_matmul || kernel->check == check_dequantise;
-    uint32_t dtype = typed ? kernel->argument : DTYPE_F32;
+    uint32_t dtype = typed                               ? kernel->argument
+                     : kernel->check == check_interleave ? s->argument
+                                                         : DTYPE_F32;
     enum kernels_act act = kernels_act_of(dtype);
     uint64_t row_bytes;
     dtype_row_bytes(dtype, K, &row_bytes);
     s->matrix_bytes = (size_t)row_bytes * ROWS;
     s->matrices = POOL_BYTES / s->matrix_bytes;
-    uint8_t *pool = malloc(s->matrices * s->matrix_bytes);
+    uint8_t *pool = bench_pool();
     size_t column = kernels_act_bytes(act, K), vector = K * sizeof(float);
     size_t total = COLS_MAX * column + 3 * vector + COLS_MAX * ROWS * sizeof(float) + vector;
     s->out = aligned_alloc(64, (total + 63) & ~(size_t)63);
-    if (!pool || !s->out) {
+    if (!s->out) {
         fputs("checkkernel: no memory\n", stderr);
         exit(2);
     }
     for (size_t r = 0; r < ROWS; r++)
         check_weights_fill(c, dtype, pool + r * row_bytes, K, CHECK_WEIGHTS_SANE);
+    c->tested->interleave(dtype, pool, (size_t)row_bytes, ROWS, s->out);
     for (size_t i = 1; i < s->matrices; i++)
         memcpy(pool + i * s->matrix_bytes, pool, s->matrix_bytes);
     s->pool = pool;
@@ -196,7 +218,8 @@ static void prepare(struct check *c, const struct kernel *kernel, struct subject
 }
 
 void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool *first) {
-    struct subject s = {.table = c->tested, .argument = kernel->argument};
+    bool layout = kernel->check == check_interleave;
+    struct subject s = {.table = c->tested, .argument = layout ? DTYPE_Q4_K : kernel->argument};
     const char *tier = kernels_tier_name(c->tested->tier);
     size_t i = 0;
     while (calls[i].check != kernel->check) i++;
@@ -211,22 +234,18 @@ void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool
         }
     } else {
         bool attention = kernel->check == check_attend_block;
-        s.bytes = attention ? 2.0 * KERNELS_KV_BLOCK * HEAD * 2 : K * 4.0;
+        s.bytes = attention ? 2.0 * KERNELS_KV_BLOCK * HEAD * 2
+                  : layout  ? (double)s.matrix_bytes
+                            : K * 4.0;
         s.operations = attention ? 4.0 * KERNELS_KV_BLOCK * HEAD * HEADS : K;
         report(tier, kernel->name, &s, seconds_per_call(calls[i].call, &s), json, first);
     }
-    free((void *)(uintptr_t)s.pool);
     free(s.out);
 }
 
 void bench_memory(FILE *json, bool *first) {
-    uint8_t *pool = malloc(POOL_BYTES);
-    if (!pool) {
-        fputs("checkkernel: no memory\n", stderr);
-        exit(2);
-    }
+    uint8_t *pool = bench_pool();
     memset(pool, 1, POOL_BYTES);
     struct subject s = {.pool = pool, .matrix_bytes = POOL_BYTES, .bytes = POOL_BYTES};
     report("-", "memory read", &s, seconds_per_call(call_read, &s), json, first);
-    free(pool);
 }

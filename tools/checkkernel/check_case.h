@@ -88,6 +88,7 @@ bool check_near(struct check *c, const char *what, float got, double exact, doub
 // The checks, one per kind of kernel; dtype where there is one per type.
 typedef void (*check_fn)(struct check *c, uint32_t dtype);
 void check_matmul(struct check *c, uint32_t dtype);
+void check_interleave(struct check *c, uint32_t unused);
 void check_dequantise(struct check *c, uint32_t dtype);
 void check_quantise(struct check *c, uint32_t act);
 void check_attend_block(struct check *c, uint32_t unused);

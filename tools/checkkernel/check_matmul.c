@@ -7,6 +7,7 @@
 #include "check_weights.h"
 
 #include "base/half.h"
+#include "kernels/kernels_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,15 @@ static struct shape pick_shape(struct check *c, uint32_t block) {
         shape.k = unit * (1 + check_below(c, (uint32_t)(512 / unit)));
     }
     return shape;
+}
+
+// A copy of rows, as the tested table wants them.
+static uint8_t *interleaved(struct check *c, uint32_t dtype, const uint8_t *w, size_t row_bytes,
+                            size_t rows) {
+    uint8_t *copy = check_copy(c, w, rows * row_bytes, 1);
+    uint8_t *scratch = check_buffer(c, c->tested->lanes * row_bytes, 64);
+    c->tested->interleave(dtype, copy, row_bytes, rows, scratch);
+    return copy;
 }
 
 // n columns, quantised by ref.
@@ -95,8 +105,8 @@ void check_matmul(struct check *c, uint32_t dtype) {
     dtype_row_bytes(dtype, shape.k, &row_bytes);
     struct kernels_matmul m = {.rows = shape.rows, .k = shape.k, .n_cols = shape.cols};
 
-    m.w_row_bytes = (size_t)row_bytes + (check_one_in(c, 4) ? check_below(c, 40) : 0);
-    uint8_t *w = check_buffer(c, (m.rows - 1) * m.w_row_bytes + (size_t)row_bytes, 1);
+    m.w_row_bytes = (size_t)row_bytes;
+    uint8_t *w = check_buffer(c, m.rows * m.w_row_bytes, 1);
     for (size_t r = 0; r < m.rows; r++)
         check_weights_fill(c, dtype, w + r * m.w_row_bytes, m.k, weights);
     m.w = w;
@@ -115,13 +125,32 @@ void check_matmul(struct check *c, uint32_t dtype) {
                    check_kind_name(kind));
 
     struct kernels_matmul expected = m;
+    m.w = interleaved(c, dtype, w, m.w_row_bytes, m.rows);
     m.y = check_buffer(c, outputs * sizeof(float), sizeof(float));
     expected.y = check_buffer(c, outputs * sizeof(float), sizeof(float));
     c->tested->matmul[dtype](&m);
     c->ref->matmul[dtype](&expected);
     // The whole buffers: the gaps between columns must be as they were (NaN).
     if (!check_same_floats(c, "y", m.y, expected.y, outputs)) return;
-    if (c->oracle && weights != CHECK_WEIGHTS_WILD) check_against_double(c, dtype, &m);
+    if (c->oracle && weights != CHECK_WEIGHTS_WILD) check_against_double(c, dtype, &expected);
+}
+
+void check_interleave(struct check *c, uint32_t unused) {
+    (void)unused;
+    uint32_t dtype;
+    do dtype = check_below(c, DTYPE_ID_MAX);
+    while (!c->tested->matmul[dtype]);
+    const struct dtype_info *info = dtype_get(dtype);
+    size_t rows = 1 + check_below(c, 50), blocks = 1 + check_below(c, 10);
+    size_t row_bytes = blocks * info->bytes;
+    check_describe(c, " %s, %zu rows of %zu blocks", info->name, rows, blocks);
+    uint8_t *w = check_buffer(c, rows * row_bytes, 1), *row = check_buffer(c, row_bytes, 1);
+    for (size_t i = 0; i < rows * row_bytes; i++) w[i] = (uint8_t)check_below(c, 256);
+    const uint8_t *got = interleaved(c, dtype, w, row_bytes, rows);
+    for (size_t r = 0; r < rows; r++) {
+        kernels_rows_copy(c->tested, dtype, got, row_bytes, rows, r, row);
+        if (!check_same_bytes(c, "a row", row, w + r * row_bytes, row_bytes)) return;
+    }
 }
 
 void check_dequantise(struct check *c, uint32_t dtype) {

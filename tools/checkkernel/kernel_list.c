@@ -12,6 +12,7 @@ static const struct {
     size_t offset;
     check_fn check;
 } singles[] = {
+    {"interleave", AT(interleave), check_interleave},
     {"rms_norm", AT(rms_norm), check_rms_norm},
     {"dot", AT(dot), check_dot},
     {"rope_norm", AT(rope_norm), check_rope_norm},
@@ -64,7 +65,7 @@ size_t kernel_list(const struct kernels_table *table, struct kernel list[KERNEL_
 }
 
 size_t kernel_list_unknown(const struct kernels_table *table, const struct kernel *list, size_t n) {
-    for (size_t at = AT(matmul); at < sizeof *table; at += sizeof(kernel_pointer)) {
+    for (size_t at = AT(interleave); at < sizeof *table; at += sizeof(kernel_pointer)) {
         bool known = !kernel_list_pointer(table, at);
         for (size_t i = 0; i < n && !known; i++) known = list[i].offset == at;
         if (!known) return at;

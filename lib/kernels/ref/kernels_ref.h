@@ -13,6 +13,9 @@
 // Fill every entry of the table that this build can compute. The rest of the table stays NULL.
 void kernels_ref_init(struct kernels_table *table);
 
+// The product of plain rows, for the rows behind the last whole group. NULL: no such type.
+kernels_matmul_fn ref_matmul_of(uint32_t dtype);
+
 // The parts of it, one per file of this folder.
 void ref_matmul_init(struct kernels_table *table);
 void ref_dequantise_init(struct kernels_table *table);

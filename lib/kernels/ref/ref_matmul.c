@@ -9,6 +9,7 @@
 #include "kernels/ref/ref_block.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TILE = 32 }; // columns
 
@@ -147,10 +148,25 @@ MATMUL(F32, float, ref_block_F32, REF_BLOCK_BYTES_F32)
 MATMUL(F16, float, ref_block_F16, REF_BLOCK_BYTES_F16)
 MATMUL(BF16, float, ref_block_BF16, REF_BLOCK_BYTES_BF16)
 
-void ref_matmul_init(struct kernels_table *table) {
-#define ENTRY(name, has_minimum) table->matmul[DTYPE_##name] = matmul_##name;
-    REF_BLOCK_32_LIST(ENTRY)
-    REF_BLOCK_256_LIST(ENTRY)
+static const kernels_matmul_fn matmul_of[DTYPE_ID_MAX] = {
+#define ENTRY(name, has_minimum) [DTYPE_##name] = matmul_##name,
+    REF_BLOCK_32_LIST(ENTRY) REF_BLOCK_256_LIST(ENTRY)
     ENTRY(F32, false) ENTRY(F16, false) ENTRY(BF16, false)
 #undef ENTRY
+};
+
+kernels_matmul_fn ref_matmul_of(uint32_t dtype) {
+    return matmul_of[dtype];
+}
+
+// Rows stay as they are.
+static void interleave(uint32_t dtype, uint8_t *w, size_t row_bytes, size_t rows,
+                       uint8_t *scratch) {
+    (void)dtype, (void)w, (void)row_bytes, (void)rows, (void)scratch;
+}
+
+void ref_matmul_init(struct kernels_table *table) {
+    table->lanes = 1;
+    table->interleave = interleave;
+    memcpy(table->matmul, matmul_of, sizeof matmul_of);
 }

@@ -4,6 +4,7 @@
 void kernels_x86_init_avx2(struct kernels_table *table) {
     attend_avx2_init(table);
     float_avx2_init(table);
+    interleave_avx2_init(table);
     quantise_avx2_init(table);
     tile256_avx2_init(table);
     tile32_avx2_init(table);
@@ -18,6 +19,7 @@ void kernels_x86_init_avxvnni(struct kernels_table *table) {
 void kernels_x86_init_avx512(struct kernels_table *table) {
     attend_avx512_init(table);
     float_avx512_init(table);
+    interleave_avx512_init(table);
     quantise_avx512_init(table);
     tile256_avx512_init(table);
     tile32_avx512_init(table);

@@ -24,6 +24,8 @@ void attend_avx2_init(struct kernels_table *table);
 void attend_avx512_init(struct kernels_table *table);
 void float_avx2_init(struct kernels_table *table);
 void float_avx512_init(struct kernels_table *table);
+void interleave_avx2_init(struct kernels_table *table);
+void interleave_avx512_init(struct kernels_table *table);
 void quantise_avx2_init(struct kernels_table *table);
 void quantise_avx512_init(struct kernels_table *table);
 void tile256_avx2_init(struct kernels_table *table);

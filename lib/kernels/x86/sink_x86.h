@@ -38,7 +38,7 @@ struct sink_form {
     int steps, run;
     bool scaled; // each group has a scale of its own
     int dwords;  // of codes in a block
-    int lines;   // to prefetch meanwhile, all those that hold as many bytes as the block has
+    int lines;   // to prefetch meanwhile, as many as the block of VEC rows has
 };
 
 struct sink {
@@ -46,7 +46,7 @@ struct sink {
     const int8_t *q[SINK_COLUMNS];
     const int16_t *multiplier[SINK_COLUMNS]; // per 32, with `scaled`
     const vi *scale;
-    const uint8_t *ahead;
+    const uint8_t *ahead; // what is prefetched
     vi sum[SINK_COLUMNS];
     vi part[SINK_COLUMNS]; // of the group that is not complete
 };
@@ -110,9 +110,9 @@ TILE_INLINE void put(struct sink *s, const struct sink_form form, const int i, c
         s->sum[c] = tile_add_part(s->sum[c], *part, form.scaled, factor, form.run);
         VI_KEEP(s->sum[c]);
     }
-    // The lines of what comes next, spread over the work on this.
+    // The lines of what comes later, spread over the work on this.
     for (int p = i * form.lines / form.dwords; p < (i + 1) * form.lines / form.dwords; p++)
-        __builtin_prefetch(s->ahead + 64 * p, 0, 2);
+        __builtin_prefetch(s->ahead + 64 * p, 0, 3);
 }
 
 #endif

@@ -11,26 +11,26 @@
 // four activations, and products add up in the lanes: no sums across lanes, no scalar work per row.
 // After a block each lane holds the exact integer of its row, and one fma per column finishes it.
 //
-//     stream   one to four columns (decode, rarely used experts): VEC rows at a time, codes go from
-//              the registers they are unpacked in straight into the products
+//     stream   few columns (decode, rarely used experts): VEC rows and up to SINK_COLUMNS columns at a
+//              time, codes go from the registers they are unpacked in straight into the products
 //     tile     more columns: 2 x VEC rows of 256 weights are unpacked into L1 once, and meet up to
 //              TILE_COLUMNS columns at a time: every code that is loaded is used for all of them,
 //              every broadcast twice
 //
-// The last rows of a matrix are computed together with some before them, whose results come out the
-// same again; fewer rows than lanes one by one, the same row in all lanes.
+// The rows behind the last whole group are few; the reference tier computes them.
 #ifndef KERNELS_X86_TILE_X86_H
 #define KERNELS_X86_TILE_X86_H
 
 #include "base/check.h"
+#include "kernels/ref/kernels_ref.h"
 #include "kernels/x86/unpack_x86.h"
 
 enum {
-    TILE_FEW = 8,     // columns that are streamed in two turns where that pays: tile_few
+    TILE_FEW = 16,    // columns that are streamed: a tile has to earn its stores
     TILE_COLUMNS = 4, // of one call of a micro kernel: their sums fill the registers
     TILE_PANEL = 64,  // columns whose running sums are kept (L1)
     TILE_K = 256,     // weights unpacked at a time
-    TILE_AHEAD = 8192 // bytes from what is computed to what is prefetched, at least
+    TILE_AHEAD = 2048 // bytes from what is streamed to what is prefetched
 };
 
 // What besides the products of codes goes into a block: nothing; the sums of activations times the
@@ -132,31 +132,33 @@ TILE_INLINE void tile_end_256(const struct tile_form form, struct tile_sums *sum
 }
 
 // ---------------------------------------------------------------------------------------------
-// Stream: VEC rows, a few columns
+// Stream: VEC rows, up to SINK_COLUMNS columns
 // ---------------------------------------------------------------------------------------------
 
-typedef void (*unpack_head_fn)(struct unpack_head *h, const struct vec_rows *rows);
-typedef void (*unpack_body_fn)(struct sink *s, const struct sink_form form,
-                               const struct vec_rows *rows);
+// Lines of memory that the block of VEC rows takes.
+TILE_INLINE int tile_lines(const struct tile_form form) {
+    return (int)(VEC * form.bytes + 63) / 64;
+}
 
-// Rows from `first` (stride 0: that row in all lanes), columns from c.
+typedef void (*unpack_head_fn)(struct unpack_head *h, const uint8_t *block);
+typedef void (*unpack_body_fn)(struct sink *s, const struct sink_form form, const uint8_t *block);
+
+// The group of rows that begins at `first`, columns from c.
 TILE_INLINE void tile_stream(const struct kernels_matmul *m, const struct tile_form form,
-                             unpack_head_fn head, unpack_body_fn body, size_t first, size_t stride,
-                             size_t c, const int columns, struct tile_sums *sums) {
+                             unpack_head_fn head, unpack_body_fn body, size_t first, size_t c,
+                             const int columns, struct tile_sums *sums) {
     const bool scaled = form.weights == TILE_K;
-    const size_t blocks = m->k / form.weights, step = VEC * form.bytes;
     const struct sink_form sink_form = {columns, form.steps, form.run, scaled,
-                                        (int)form.weights / 4, (int)(step + 63) / 64};
-    const size_t ahead = VEC * m->w_row_bytes > TILE_AHEAD ? VEC * m->w_row_bytes : TILE_AHEAD;
-    struct vec_rows rows = {m->w + first * m->w_row_bytes, stride};
+                                        (int)form.weights / 4, tile_lines(form)};
+    const uint8_t *block = m->w + first * m->w_row_bytes;
     const uint8_t *column[SINK_COLUMNS];
     struct unpack_head h;
-    struct sink s = {.scale = h.scale, .ahead = rows.first + ahead};
+    struct sink s = {.scale = h.scale, .ahead = block + TILE_AHEAD};
     for (int i = 0; i < columns; i++) {
         column[i] = tile_column(m, c + (size_t)i);
         sums[i] = (struct tile_sums){vf_zero(), vf_zero()};
     }
-    for (size_t b = 0; b < blocks; b++) {
+    for (size_t b = 0; b < m->k / form.weights; b++) {
         TILE_UNROLL
         for (int i = 0; i < columns; i++) {
             const struct kernels_q256 *a = (const struct kernels_q256 *)(const void *)column[i] + b;
@@ -164,8 +166,8 @@ TILE_INLINE void tile_stream(const struct kernels_matmul *m, const struct tile_f
             s.multiplier[i] = scaled ? a->t : NULL;
             s.sum[i] = vi_zero();
         }
-        head(&h, &rows);
-        body(&s, sink_form, &rows);
+        head(&h, block);
+        body(&s, sink_form, block);
         TILE_UNROLL
         for (int i = 0; i < columns; i++) {
             const struct kernels_q256 *a = (const struct kernels_q256 *)(const void *)column[i] + b;
@@ -175,8 +177,8 @@ TILE_INLINE void tile_stream(const struct kernels_matmul *m, const struct tile_f
             else
                 tile_end_32(form, &sums[i], &s.sum[i], &h.d, &h.m, 1, column[i], m->k, b);
         }
-        rows.first += form.bytes;
-        s.ahead += step;
+        block += VEC * form.bytes;
+        s.ahead += VEC * form.bytes;
     }
 }
 
@@ -198,30 +200,29 @@ struct tile_place {
 };
 
 TILE_INLINE void tile_unpack(struct tile *t, const struct tile_form form, unpack_head_fn head,
-                             unpack_body_fn body, struct vec_rows rows, size_t blocks, int half,
-                             const uint8_t *ahead) {
-    const size_t step = VEC * form.bytes;
+                             unpack_body_fn body, const uint8_t *block, size_t blocks, int half,
+                             size_t ahead) {
     const struct sink_form store = {0, form.steps, form.run, false, (int)form.weights / 4,
-                                    (int)(step + 63) / 64};
+                                    tile_lines(form)};
     struct unpack_head h;
-    struct sink s = {.w = &t->w[0][half], .ahead = ahead};
+    struct sink s = {.w = &t->w[0][half], .ahead = block + ahead};
     if (form.weights == TILE_K) {
-        head(&h, &rows);
+        head(&h, block);
         for (int g = 0; g < TILE_K / 4 / form.steps; g++) t->scale[g][half] = h.scale[g];
         if (form.end != TILE_PLAIN)
             for (int g = 0; g < tile_pairs(form); g++) t->minimum[half][g] = h.minimum[g];
         t->d[0][half] = h.d;
         if (form.end == TILE_MINIMUM) t->m[0][half] = h.m;
-        body(&s, store, &rows);
+        body(&s, store, block);
         return;
     }
     for (size_t b = 0; b < blocks; b++) {
-        head(&h, &rows);
+        head(&h, block);
         t->d[b][half] = h.d;
         if (form.end == TILE_MINIMUM) t->m[b][half] = h.m;
-        body(&s, store, &rows);
-        rows.first += form.bytes;
-        s.ahead += step;
+        body(&s, store, block);
+        block += VEC * form.bytes;
+        s.ahead += VEC * form.bytes;
         s.w += 2 * 8;
     }
 }
@@ -321,24 +322,24 @@ TILE_INLINE void tile_micro(const struct tile *t, const struct tile_form form,
 // in one
 // ---------------------------------------------------------------------------------------------
 
-// `rows` rows from `first` times columns from c; with fewer rows than lanes, all lanes are that row.
+// The group of rows at `first` times columns from c.
 TILE_INLINE void tile_stream_store(const struct kernels_matmul *m, const struct tile_form form,
                                    unpack_head_fn head, unpack_body_fn body, size_t first,
-                                   size_t rows, size_t c, const int columns) {
+                                   size_t c, const int columns) {
     struct tile_sums sums[SINK_COLUMNS];
-    tile_stream(m, form, head, body, first, rows < VEC ? 0 : m->w_row_bytes, c, columns, sums);
+    tile_stream(m, form, head, body, first, c, columns, sums);
     for (int i = 0; i < columns; i++)
-        vf_store_part(m->y + (c + (size_t)i) * m->y_stride + first, tile_result(form, sums[i]),
-                      rows);
+        vf_store(m->y + (c + (size_t)i) * m->y_stride + first, tile_result(form, sums[i]));
 }
 
-typedef void (*tile_stream_fn)(const struct kernels_matmul *m, size_t first, size_t rows, size_t c);
-typedef void (*tile_unpack_fn)(struct tile *t, struct vec_rows rows, size_t blocks, int half,
-                               const uint8_t *ahead);
+typedef void (*tile_stream_fn)(const struct kernels_matmul *m, size_t first, size_t c);
+typedef void (*tile_unpack_fn)(struct tile *t, const uint8_t *block, size_t blocks, int half,
+                               size_t ahead);
 typedef void (*tile_micro_fn)(const struct tile *t, const struct tile_form *form,
                               const struct tile_place *place, const uint8_t *const *column,
                               struct tile_sums (*sums)[2]);
 struct tile_type {
+    uint32_t dtype;
     struct tile_form form;
     const tile_stream_fn *stream; // by number of columns, 1 to SINK_COLUMNS
     const tile_micro_fn *micro;   // likewise, 2 to TILE_COLUMNS
@@ -361,9 +362,9 @@ struct tile_type {
 
 #define TILE_STREAM(type, columns, ...)                                                            \
     static void tile_stream_##type##_##columns(const struct kernels_matmul *m, size_t first,       \
-                                               size_t rows, size_t c) {                            \
+                                               size_t c) {                                         \
         tile_stream_store(m, (struct tile_form){__VA_ARGS__}, unpack_head_##type,                  \
-                          unpack_body_##type, first, rows, c, columns);                            \
+                          unpack_body_##type, first, c, columns);                                  \
     }
 #define TILE_TYPE(type, kind, ...)                                                                 \
     TILE_STREAM(type, 1, __VA_ARGS__)                                                              \
@@ -373,13 +374,13 @@ struct tile_type {
     static const tile_stream_fn tile_stream_##type[SINK_COLUMNS + 1] = {                           \
         NULL, tile_stream_##type##_1, tile_stream_##type##_2, tile_stream_##type##_3,              \
         tile_stream_##type##_4};                                                                   \
-    static void tile_unpack_##type(struct tile *t, struct vec_rows rows, size_t blocks, int half,  \
-                                   const uint8_t *ahead) {                                         \
+    static void tile_unpack_##type(struct tile *t, const uint8_t *block, size_t blocks,            \
+                                   int half, size_t ahead) {                                       \
         tile_unpack(t, (struct tile_form){__VA_ARGS__}, unpack_head_##type, unpack_body_##type,    \
-                    rows, blocks, half, ahead);                                                    \
+                    block, blocks, half, ahead);                                                   \
     }                                                                                              \
     static const struct tile_type tile_type_##type = {                                             \
-        {__VA_ARGS__}, tile_stream_##type, kind, tile_unpack_##type};                              \
+        DTYPE_##type, {__VA_ARGS__}, tile_stream_##type, kind, tile_unpack_##type};                \
     static void tile_matmul_##type(const struct kernels_matmul *m) {                               \
         tile_matmul(m, &tile_type_##type);                                                         \
     }
@@ -388,16 +389,21 @@ struct tile_type {
 // Driving
 // ---------------------------------------------------------------------------------------------
 
-// Rows [first, first + 2 VEC) times columns [column_first, + n), n more than SINK_COLUMNS.
+// Columns of one call when `n` are left and at most `most` fit: equal shares, 5 are 3 + 2. Several
+// calls never leave one column alone.
+static size_t tile_share(size_t n, size_t most) {
+    size_t calls = (n + most - 1) / most;
+    return (n + calls - 1) / calls;
+}
+
+// Two groups of rows from `first` times columns [column_first, + n), 2 <= n <= TILE_PANEL.
 static void tile_panel(const struct kernels_matmul *m, const struct tile_type *type, size_t first,
                        size_t column_first, size_t n) {
     const struct tile_form *form = &type->form;
     struct tile t;
     struct tile_sums sums[TILE_PANEL][2];
     const uint8_t *column[TILE_PANEL];
-    const uint8_t *ahead = m->w + (first + 2 * VEC) * m->w_row_bytes;
-    struct vec_rows low = {m->w + first * m->w_row_bytes, m->w_row_bytes};
-    struct vec_rows high = {low.first + VEC * m->w_row_bytes, m->w_row_bytes};
+    const uint8_t *block = m->w + first * m->w_row_bytes;
     struct tile_place place = {.columns_k = m->k};
     for (size_t c = 0; c < n; c++) {
         column[c] = tile_column(m, column_first + c);
@@ -405,18 +411,14 @@ static void tile_panel(const struct kernels_matmul *m, const struct tile_type *t
     }
     for (; place.k < m->k; place.k += TILE_K) {
         size_t weights = m->k - place.k < TILE_K ? m->k - place.k : TILE_K;
-        size_t bytes = weights / form->weights * form->bytes;
         place.blocks = weights / 32;
-        type->unpack(&t, low, place.blocks, 0, ahead);
-        type->unpack(&t, high, place.blocks, 1, ahead + VEC * bytes);
-        low.first += bytes;
-        high.first += bytes;
-        ahead += 2 * VEC * bytes;
-        // Columns in equal shares: 5 are 3 + 2. More than SINK_COLUMNS never leave one alone.
-        for (size_t c = 0, calls = (n + TILE_COLUMNS - 1) / TILE_COLUMNS; c < n; calls--) {
-            size_t share = (n - c + calls - 1) / calls;
+        // Meanwhile the same place of the next two groups is fetched.
+        type->unpack(&t, block, place.blocks, 0, 2 * VEC * m->w_row_bytes);
+        type->unpack(&t, block + VEC * m->w_row_bytes, place.blocks, 1, 2 * VEC * m->w_row_bytes);
+        block += VEC * weights / form->weights * form->bytes;
+        for (size_t c = 0, share; c < n; c += share) {
+            share = tile_share(n - c, TILE_COLUMNS);
             type->micro[share](&t, form, &place, column + c, sums + c);
-            c += share;
         }
     }
     for (size_t c = 0; c < n; c++) {
@@ -426,34 +428,35 @@ static void tile_panel(const struct kernels_matmul *m, const struct tile_type *t
     }
 }
 
-// Rows of one step times all columns.
-static void tile_rows(const struct kernels_matmul *m, const struct tile_type *type, size_t first,
-                      size_t rows) {
-    for (size_t c = 0; c < m->n_cols;) {
-        size_t left = m->n_cols - c, n = left < TILE_PANEL ? left : TILE_PANEL;
-        if (rows == 2 * VEC && n > SINK_COLUMNS) {
-            tile_panel(m, type, first, c, n);
-        } else {
-            n = left < SINK_COLUMNS ? left : SINK_COLUMNS;
-            type->stream[n](m, first, rows < VEC ? 1 : VEC, c);
-            if (rows == 2 * VEC) type->stream[n](m, first + VEC, VEC, c);
-        }
-        c += n;
+// One group of rows times all columns.
+static void tile_few(const struct kernels_matmul *m, const struct tile_type *type, size_t first) {
+    for (size_t c = 0, share; c < m->n_cols; c += share) {
+        share = tile_share(m->n_cols - c, SINK_COLUMNS);
+        type->stream[share](m, first, c);
     }
 }
 
-// A tile has to earn its stores. Codes of which few products fit 16 bits cost more to multiply, and
-// reading them again from the cache costs less than that.
-static size_t tile_few(const struct tile_form *form) {
-    return !TILE_VNNI && form->run <= 2 ? TILE_FEW : SINK_COLUMNS;
+// Two groups of rows times all columns, which are many.
+static void tile_many(const struct kernels_matmul *m, const struct tile_type *type, size_t first) {
+    for (size_t c = 0, share; c < m->n_cols; c += share) {
+        share = tile_share(m->n_cols - c, TILE_PANEL);
+        tile_panel(m, type, first, c, share);
+    }
 }
 
 static void tile_matmul(const struct kernels_matmul *m, const struct tile_type *type) {
-    const bool tiled = m->n_cols > tile_few(&type->form) && m->rows >= 2 * VEC;
-    const size_t step = tiled ? 2 * VEC : m->rows >= VEC ? VEC : 1;
+    const size_t whole = m->rows - m->rows % VEC;
+    size_t r = 0;
     KERNEL_ASSERT(m->n_cols == 0 || m->act_stride % 64 == 0);
-    for (size_t r = 0; r < m->rows; r += step)
-        tile_rows(m, type, m->rows - r < step ? m->rows - step : r, step);
+    if (m->n_cols > TILE_FEW)
+        for (; r + 2 * VEC <= whole; r += 2 * VEC) tile_many(m, type, r);
+    for (; r < whole; r += VEC) tile_few(m, type, r);
+    if (whole == m->rows) return;
+    struct kernels_matmul rest = *m;
+    rest.w += whole * m->w_row_bytes;
+    rest.rows -= whole;
+    rest.y += whole;
+    ref_matmul_of(type->dtype)(&rest);
 }
 
 // TILE_KIND(name, weights, 0, steps, run, end). With VNNI `run` makes no difference.

@@ -6,7 +6,9 @@
 // Errors:    none.
 // Not here:  products (sink_x86.h).
 //
-// One row of the matrix per 32-bit lane. For every type two functions of a block at `rows`:
+// One row of the matrix per 32-bit lane, from interleaved groups. Offsets are those in the block of one
+// row, its runs in the order of kernels_rows.c; in the block of a group everything is VEC times as far.
+// For every type two functions of such a block:
 //
 //     unpack_head_T     its scales
 //     unpack_body_T     its codes: puts number i = codes 4i .. 4i+3 of each row, group after group
@@ -24,6 +26,15 @@
 
 #include "kernels/x86/sink_x86.h"
 
+// The dword that is `offset` bytes into the block of each row.
+TILE_INLINE vi unpack_dword(const uint8_t *block, size_t offset) {
+    return vi_load(block + VEC * offset);
+}
+TILE_INLINE void unpack_dwords(vi *x, const int n, const uint8_t *block, size_t offset) {
+    TILE_UNROLL
+    for (int i = 0; i < n; i++) x[i] = unpack_dword(block, offset + 4 * (size_t)i);
+}
+
 // The scales of a block of 256 or 32.
 struct unpack_head {
     vf d, m;
@@ -35,11 +46,11 @@ struct unpack_head {
 // Blocks of 32
 // ---------------------------------------------------------------------------------------------
 
-TILE_INLINE void unpack_d(struct unpack_head *h, const struct vec_rows *rows) {
-    h->d = vf_low_halves(vi_load_dword(rows, 0));
+TILE_INLINE void unpack_d(struct unpack_head *h, const uint8_t *block) {
+    h->d = vf_load_half(block);
 }
-TILE_INLINE void unpack_d_and_m(struct unpack_head *h, const struct vec_rows *rows) {
-    vi x = vi_load_dword(rows, 0);
+TILE_INLINE void unpack_d_and_m(struct unpack_head *h, const uint8_t *block) {
+    vi x = unpack_dword(block, 0);
     h->d = vf_low_halves(x);
     h->m = vf_high_halves(x);
 }
@@ -67,10 +78,10 @@ TILE_INLINE vi unpack_index(vi index, const struct unpack_nibble kind, const int
 
 // 16 bytes of each row: element j of 32 in the low half of byte j, j + 16 in the high one.
 TILE_INLINE void unpack_nibbles(struct sink *s, const struct sink_form form,
-                                const struct vec_rows *rows, size_t offset, const int first,
+                                const uint8_t *block, size_t offset, const int first,
                                 const struct unpack_nibble kind) {
     vi x[4];
-    vi_load_rows(rows, offset, x);
+    unpack_dwords(x, 4, block, offset);
     TILE_UNROLL
     for (int i = 0; i < 4; i++)
         put(s, form, first + i, unpack_index(vi_and(x[i], vi_set8(15)), kind, i));
@@ -88,20 +99,20 @@ TILE_INLINE void unpack_nibbles(struct sink *s, const struct sink_form form,
 #define unpack_head_Q5_1 unpack_d_and_m
 #define unpack_head_IQ4_NL unpack_d
 
-TILE_INLINE void unpack_head_MXFP4(struct unpack_head *h, const struct vec_rows *rows) {
+TILE_INLINE void unpack_head_MXFP4(struct unpack_head *h, const uint8_t *block) {
     // The bits of 2^(e - 128): (e - 1) << 23, of the denormals e = 0 and 1 (e + 1) << 21, which
     // is the larger just there.
-    vi e = vi_and(vi_load_dword(rows, 0), vi_set32(255));
+    vi e = vi_load_bytes(block);
     vi normal = vi_shl32(vi_sub32(e, vi_set32(1)), 23);
     h->d = vi_as_float(vi_max32(normal, vi_shl32(vi_add32(e, vi_set32(1)), 21)));
 }
 
 TILE_INLINE void unpack_body_Q8_0(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     TILE_UNROLL
     for (int half = 0; half < 2; half++) {
         vi x[4];
-        vi_load_rows(rows, 2 + 16 * (size_t)half, x);
+        unpack_dwords(x, 4, block, 2 + 16 * (size_t)half);
         TILE_UNROLL
         for (int i = 0; i < 4; i++)
             put(s, form, 4 * half + i, TILE_VNNI ? vi_xor(x[i], vi_set8(-128)) : x[i]);
@@ -118,13 +129,13 @@ static const uint8_t unpack_mxfp4[16] = {12, 13, 14, 15, 16, 18, 20, 24,
 
 #define UNPACK_BODY_NIBBLES(type, offset, ...)                                                     \
     TILE_INLINE void unpack_body_##type(struct sink *s, const struct sink_form form,               \
-                                        const struct vec_rows *rows) {                             \
-        unpack_nibbles(s, form, rows, offset, 0, (struct unpack_nibble){__VA_ARGS__});             \
+                                        const uint8_t *block) {                             \
+        unpack_nibbles(s, form, block, offset, 0, (struct unpack_nibble){__VA_ARGS__});             \
     }
 UNPACK_BODY_NIBBLES(Q4_0, 2, 0)
 UNPACK_BODY_NIBBLES(Q4_1, 4, 0)
-UNPACK_BODY_NIBBLES(Q5_0, 6, .fifth = true, .bits = vi_load_dword(rows, 2))
-UNPACK_BODY_NIBBLES(Q5_1, 8, .fifth = true, .bits = vi_load_dword(rows, 4))
+UNPACK_BODY_NIBBLES(Q5_0, 6, .fifth = true, .bits = unpack_dword(block, 2))
+UNPACK_BODY_NIBBLES(Q5_1, 8, .fifth = true, .bits = unpack_dword(block, 4))
 UNPACK_BODY_NIBBLES(IQ4_NL, 2, .table = unpack_iq4[TILE_VNNI])
 UNPACK_BODY_NIBBLES(MXFP4, 1, .table = unpack_mxfp4)
 
@@ -133,10 +144,10 @@ UNPACK_BODY_NIBBLES(MXFP4, 1, .table = unpack_mxfp4)
 // ---------------------------------------------------------------------------------------------
 
 // The 16 bytes that Q4_K and Q5_K begin with: d, dmin, eight 6-bit scales and minima.
-TILE_INLINE void unpack_head_Q4_K(struct unpack_head *h, const struct vec_rows *rows) {
+TILE_INLINE void unpack_head_Q4_K(struct unpack_head *h, const uint8_t *block) {
     const vi low4 = vi_set8(15), high2 = vi_set8(0x30);
     vi x[4], scale[2], minimum[2];
-    vi_load_rows(rows, 0, x);
+    unpack_dwords(x, 4, block, 0);
     h->d = vf_low_halves(x[0]);
     h->m = vf_high_halves(x[0]);
     scale[0] = vi_and(x[1], vi_set8(63));
@@ -160,9 +171,9 @@ TILE_INLINE void unpack_signed_scales(struct unpack_head *h, const vi x[4]) {
         h->minimum[g / 2] = vi_pick_signed(x[g / 4], g % 4, g % 4 + 1);
 }
 
-TILE_INLINE void unpack_head_Q2_K(struct unpack_head *h, const struct vec_rows *rows) {
+TILE_INLINE void unpack_head_Q2_K(struct unpack_head *h, const uint8_t *block) {
     vi x[4];
-    vi_load_rows(rows, 0, x);
+    unpack_dwords(x, 4, block, 0);
     TILE_UNROLL
     for (uint32_t g = 0; g < 16; g += 2) {
         vi scale = vi_and(x[g / 4], vi_set8(15));
@@ -171,13 +182,13 @@ TILE_INLINE void unpack_head_Q2_K(struct unpack_head *h, const struct vec_rows *
         h->scale[g + 1] = vi_pick(scale, g % 4 + 1, g % 4 + 1);
         h->minimum[g / 2] = vi_pick(minimum, g % 4, g % 4 + 1);
     }
-    vi d = vi_load_dword(rows, 80);
+    vi d = unpack_dword(block, 16);
     h->d = vf_low_halves(d);
     h->m = vf_high_halves(d);
 }
 
-TILE_INLINE void unpack_head_Q3_K(struct unpack_head *h, const struct vec_rows *rows) {
-    const vi s[3] = {vi_load_dword(rows, 96), vi_load_dword(rows, 100), vi_load_dword(rows, 104)};
+TILE_INLINE void unpack_head_Q3_K(struct unpack_head *h, const uint8_t *block) {
+    const vi s[3] = {unpack_dword(block, 0), unpack_dword(block, 4), unpack_dword(block, 8)};
     vi x[4];
     TILE_UNROLL
     for (int j = 0; j < 4; j++) { // 4 low bits in s[0], s[1], 2 high bits in s[2]
@@ -187,18 +198,18 @@ TILE_INLINE void unpack_head_Q3_K(struct unpack_head *h, const struct vec_rows *
         x[j] = vi_sub8(vi_or(low, high), vi_set8(32));
     }
     unpack_signed_scales(h, x);
-    h->d = vf_high_halves(vi_load_dword(rows, 106)); // the last two bytes are d
+    h->d = vf_load_half(block + VEC * 12);
 }
 
-TILE_INLINE void unpack_head_Q6_K(struct unpack_head *h, const struct vec_rows *rows) {
+TILE_INLINE void unpack_head_Q6_K(struct unpack_head *h, const uint8_t *block) {
     vi x[4];
-    vi_load_rows(rows, 192, x);
+    unpack_dwords(x, 4, block, 0);
     unpack_signed_scales(h, x);
-    h->d = vf_high_halves(vi_load_dword(rows, 206)); // the last two bytes are d
+    h->d = vf_load_half(block + VEC * 16);
 }
 
-TILE_INLINE void unpack_head_IQ4_XS(struct unpack_head *h, const struct vec_rows *rows) {
-    const vi high = vi_load_dword(rows, 0), low = vi_load_dword(rows, 4);
+TILE_INLINE void unpack_head_IQ4_XS(struct unpack_head *h, const uint8_t *block) {
+    const vi high = unpack_dword(block, 0), low = unpack_dword(block, 4);
     TILE_UNROLL
     for (int b = 0; b < 8; b++) {
         vi top = vi_and(vi_shr32(high, 16 + 2 * b), vi_set32(3));
@@ -218,18 +229,12 @@ TILE_INLINE vi unpack_bit(vi x, int from, int to) {
     return vi_and(moved, vi_set8(1 << to));
 }
 
-// 32 bytes of each row.
-TILE_INLINE void unpack_load_32(vi x[8], const struct vec_rows *rows, size_t offset) {
-    vi_load_rows(rows, offset, x);
-    vi_load_rows(rows, offset + 16, x + 4);
-}
-
 TILE_INLINE void unpack_body_Q4_K(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     TILE_UNROLL
     for (int j = 0; j < 4; j++) { // halves of 32 bytes: two groups
         vi x[8];
-        unpack_load_32(x, rows, 16 + 32 * (size_t)j);
+        unpack_dwords(x, 8, block, 16 + 32 * (size_t)j);
         TILE_UNROLL
         for (int i = 0; i < 8; i++) put(s, form, 16 * j + i, vi_and(x[i], vi_set8(15)));
         TILE_UNROLL
@@ -239,13 +244,13 @@ TILE_INLINE void unpack_body_Q4_K(struct sink *s, const struct sink_form form,
 }
 
 TILE_INLINE void unpack_body_Q5_K(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     vi high[8];
-    unpack_load_32(high, rows, 16);
+    unpack_dwords(high, 8, block, 16);
     TILE_UNROLL
     for (int j = 0; j < 4; j++) {
         vi x[8];
-        unpack_load_32(x, rows, 48 + 32 * (size_t)j);
+        unpack_dwords(x, 8, block, 48 + 32 * (size_t)j);
         TILE_UNROLL
         for (int i = 0; i < 8; i++) {
             vi low = vi_and(x[i], vi_set8(15));
@@ -260,11 +265,11 @@ TILE_INLINE void unpack_body_Q5_K(struct sink *s, const struct sink_form form,
 }
 
 TILE_INLINE void unpack_body_Q2_K(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     TILE_UNROLL
     for (int j = 0; j < 4; j++) { // 16 bytes: four groups, 32 apart
         vi x[4];
-        vi_load_rows(rows, 16 + 16 * (size_t)j, x);
+        unpack_dwords(x, 4, block, 20 + 16 * (size_t)j);
         TILE_UNROLL
         for (int r = 0; r < 4; r++) {
             TILE_UNROLL
@@ -276,13 +281,13 @@ TILE_INLINE void unpack_body_Q2_K(struct sink *s, const struct sink_form form,
 }
 
 TILE_INLINE void unpack_body_Q3_K(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     vi high[8];
-    unpack_load_32(high, rows, 0);
+    unpack_dwords(high, 8, block, 14);
     TILE_UNROLL
     for (int j = 0; j < 4; j++) {
         vi x[4];
-        vi_load_rows(rows, 32 + 16 * (size_t)j, x);
+        unpack_dwords(x, 4, block, 46 + 16 * (size_t)j);
         TILE_UNROLL
         for (int r = 0; r < 4; r++) {
             TILE_UNROLL
@@ -307,27 +312,27 @@ TILE_INLINE void unpack_group_Q6_K(struct sink *s, const struct sink_form form, 
 }
 
 TILE_INLINE void unpack_body_Q6_K(struct sink *s, const struct sink_form form,
-                                  const struct vec_rows *rows) {
+                                  const uint8_t *block) {
     TILE_UNROLL
     for (int j = 0; j < 4; j++) { // half j / 2, the 16 bytes j % 2 of its 64 + 32: groups 32 apart
-        size_t half = (size_t)(j / 2), part = 16 * (size_t)(j % 2);
+        const size_t offset = 18 + 48 * (size_t)j;
         int first = j / 2 * 32 + j % 2 * 4;
         vi x[4], y[4];
-        vi_load_rows(rows, 128 + 32 * half + part, y);
-        vi_load_rows(rows, 64 * half + part, x);
+        unpack_dwords(y, 4, block, offset);
+        unpack_dwords(x, 4, block, offset + 16);
         unpack_group_Q6_K(s, form, first, x, 0, y, 0);
         unpack_group_Q6_K(s, form, first + 16, x, 4, y, 4);
-        vi_load_rows(rows, 64 * half + part + 32, x);
+        unpack_dwords(x, 4, block, offset + 32);
         unpack_group_Q6_K(s, form, first + 8, x, 0, y, 2);
         unpack_group_Q6_K(s, form, first + 24, x, 4, y, 6);
     }
 }
 
 TILE_INLINE void unpack_body_IQ4_XS(struct sink *s, const struct sink_form form,
-                                    const struct vec_rows *rows) {
+                                    const uint8_t *block) {
     TILE_UNROLL
     for (int b = 0; b < 8; b++)
-        unpack_nibbles(s, form, rows, 8 + 16 * (size_t)b, 8 * b,
+        unpack_nibbles(s, form, block, 8 + 16 * (size_t)b, 8 * b,
                        (struct unpack_nibble){.table = unpack_iq4[TILE_VNNI]});
 }
 

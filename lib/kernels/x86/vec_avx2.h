@@ -16,16 +16,17 @@
 #include "kernels/x86/simd512.h"
 #endif
 
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "kernels/x86/vec_rows.h"
 
 enum { VEC = 8 };
 typedef __m256i vi;
 typedef __m256 vf;
 
 static inline vi vi_load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
+// VEC bytes, each to an int32.
+static inline vi vi_load_bytes(const void *p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p));
+}
 static inline void vi_store(void *p, vi a) { _mm256_storeu_si256((__m256i *)p, a); }
 static inline vi vi_zero(void) { return _mm256_setzero_si256(); }
 static inline vi vi_set8(int x) { return _mm256_set1_epi8((char)x); }
@@ -154,20 +155,6 @@ static inline vf vf_load_bfloat(const void *p) {
 
 // ---- one lane per row of a matrix ---------------------------------------------------------------
 
-// VEC rows, `stride` bytes apart (0: the same row in every lane).
-struct vec_rows {
-    const uint8_t *first;
-    size_t stride;
-};
-static inline __m128i vec_row_16(const struct vec_rows *rows, size_t i, size_t offset) {
-    const uint8_t *p = rows->first + i * rows->stride + offset;
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-static inline __m128i vec_row_4(const struct vec_rows *rows, size_t i, size_t offset) {
-    int32_t x;
-    memcpy(&x, rows->first + i * rows->stride + offset, sizeof x);
-    return _mm_cvtsi32_si128(x);
-}
 // Four dwords at `offset` of each row: out[j] holds dword j.
 static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi out[4]) {
     __m256i a[4];
@@ -184,15 +171,8 @@ static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi o
 }
 // The dword at `offset` of each row.
 static inline vi vi_load_dword(const struct vec_rows *rows, size_t offset) {
-    __m128i half[2];
-    for (size_t i = 0; i < 2; i++) {
-        __m128i a = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i, offset),
-                                       vec_row_4(rows, 4 * i + 1, offset));
-        __m128i b = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i + 2, offset),
-                                       vec_row_4(rows, 4 * i + 3, offset));
-        half[i] = _mm_unpacklo_epi64(a, b);
-    }
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(half[0]), half[1], 1);
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(vec_rows_4(rows, 0, offset)),
+                                   vec_rows_4(rows, 4, offset), 1);
 }
 // 16 bits of each lane, from bit `shift` (0 or 16), as float16.
 static inline vf vec_halves(vi a, int shift) {
@@ -243,26 +223,11 @@ static inline v16 v16_fma(v16 a, v16 b, v16 c) {
 static inline v16 v16_add(v16 a, v16 b) {
     return (v16){vf_add(a.low, b.low), vf_add(a.high, b.high)};
 }
-// The totals of four, each by the same tree: lanes 8 apart, then 4, 2, 1.
 static inline __m128 v16_totals(const v16 a[4]) {
     __m256 x[4];
     for (int i = 0; i < 4; i++) x[i] = vf_add(a[i].low, a[i].high);
-    __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(x[0], x[1], 0x20),
-                              _mm256_permute2f128_ps(x[0], x[1], 0x31)); // a | b
-    __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(x[2], x[3], 0x20),
-                              _mm256_permute2f128_ps(x[2], x[3], 0x31));
-    __m256 y = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44),
-                             _mm256_shuffle_ps(ab, cd, 0xee)); // a a c c | b b d d
-    y = _mm256_add_ps(y, _mm256_movehdup_ps(y));               // a . c . | b . d .
-    return _mm_shuffle_ps(_mm_unpacklo_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
-                          _mm_unpackhi_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
-                          0x44);
+    return vec_totals(x);
 }
-static inline float v16_total(v16 a) {
-    __m256 x = vf_add(a.low, a.high);
-    __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    y = _mm_add_ps(y, _mm_movehl_ps(y, y));
-    return _mm_cvtss_f32(_mm_add_ss(y, _mm_movehdup_ps(y)));
-}
+static inline float v16_total(v16 a) { return vec_total(vf_add(a.low, a.high)); }
 
 #endif

@@ -10,10 +10,7 @@
 #define KERNELS_X86_VEC_AVX512_H
 
 #include "kernels/x86/simd512.h"
-
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "kernels/x86/vec_rows.h"
 
 enum { VEC = 16 };
 typedef __m512i vi;
@@ -141,22 +138,15 @@ static inline vf vf_load_bfloat(const void *p) {
     return vi_as_float(vi_load(x));
 }
 
-struct vec_rows {
-    const uint8_t *first;
-    size_t stride;
-};
-static inline __m128i vec_row_16(const struct vec_rows *rows, size_t i, size_t offset) {
-    const uint8_t *p = rows->first + i * rows->stride + offset;
-    return _mm_loadu_si128((const __m128i *)(const void *)p);
-}
-static inline __m128i vec_row_4(const struct vec_rows *rows, size_t i, size_t offset) {
-    int32_t x;
-    memcpy(&x, rows->first + i * rows->stride + offset, sizeof x);
-    return _mm_cvtsi32_si128(x);
-}
 static inline vi vec_join(__m128i a, __m128i b, __m128i c, __m128i d) {
     vi x = _mm512_inserti32x4(_mm512_broadcast_i32x4(a), b, 1);
     return _mm512_inserti32x4(_mm512_inserti32x4(x, c, 2), d, 3);
+}
+static inline vi vi_load_bytes(const void *p) {
+    const struct vec_rows fours = {p, 4};
+    __m128i x[4];
+    for (size_t i = 0; i < 4; i++) x[i] = _mm_cvtepu8_epi32(vec_row_4(&fours, i, 0));
+    return vec_join(x[0], x[1], x[2], x[3]);
 }
 static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi out[4]) {
     vi a[4];
@@ -171,15 +161,8 @@ static inline void vi_load_rows(const struct vec_rows *rows, size_t offset, vi o
     out[3] = _mm512_unpackhi_epi64(b1, b3);
 }
 static inline vi vi_load_dword(const struct vec_rows *rows, size_t offset) {
-    __m128i x[4];
-    for (size_t i = 0; i < 4; i++) {
-        __m128i a = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i, offset),
-                                       vec_row_4(rows, 4 * i + 1, offset));
-        __m128i b = _mm_unpacklo_epi32(vec_row_4(rows, 4 * i + 2, offset),
-                                       vec_row_4(rows, 4 * i + 3, offset));
-        x[i] = _mm_unpacklo_epi64(a, b);
-    }
-    return vec_join(x[0], x[1], x[2], x[3]);
+    return vec_join(vec_rows_4(rows, 0, offset), vec_rows_4(rows, 4, offset),
+                    vec_rows_4(rows, 8, offset), vec_rows_4(rows, 12, offset));
 }
 static inline vf vf_low_halves(vi a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 static inline vf vf_high_halves(vi a) { return vf_low_halves(_mm512_srli_epi32(a, 16)); }
@@ -215,26 +198,11 @@ static inline __m256 vec_fold(vf a) { // lanes 8 apart
     __m256 high = _mm256_castsi256_ps(_mm512_extracti64x4_epi64(vf_bits(a), 1));
     return _mm256_add_ps(_mm512_castps512_ps256(a), high);
 }
-// The totals of four, each by the same tree: lanes 8 apart, then 4, 2, 1.
 static inline __m128 v16_totals(const v16 a[4]) {
     __m256 x[4];
     for (int i = 0; i < 4; i++) x[i] = vec_fold(a[i].all);
-    __m256 ab = _mm256_add_ps(_mm256_permute2f128_ps(x[0], x[1], 0x20),
-                              _mm256_permute2f128_ps(x[0], x[1], 0x31)); // a | b
-    __m256 cd = _mm256_add_ps(_mm256_permute2f128_ps(x[2], x[3], 0x20),
-                              _mm256_permute2f128_ps(x[2], x[3], 0x31));
-    __m256 y = _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44),
-                             _mm256_shuffle_ps(ab, cd, 0xee)); // a a c c | b b d d
-    y = _mm256_add_ps(y, _mm256_movehdup_ps(y));               // a . c . | b . d .
-    return _mm_shuffle_ps(_mm_unpacklo_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
-                          _mm_unpackhi_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)),
-                          0x44);
+    return vec_totals(x);
 }
-static inline float v16_total(v16 a) {
-    __m256 x = vec_fold(a.all);
-    __m128 y = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-    y = _mm_add_ps(y, _mm_movehl_ps(y, y));
-    return _mm_cvtss_f32(_mm_add_ss(y, _mm_movehdup_ps(y)));
-}
+static inline float v16_total(v16 a) { return vec_total(vec_fold(a.all)); }
 
 #endif
