@@ -23,9 +23,12 @@ static void on_log(void *user, locum_log_level level, const char *text) {
 
 static bool on_progress(void *user, locum_phase phase, uint64_t done, uint64_t total) {
     (void)user;
-    const char *what = phase == LOCUM_PHASE_LOAD ? "loading" : "reading the prompt";
+    static const char *const what[] = {[LOCUM_PHASE_LOAD] = "loading",
+                                       [LOCUM_PHASE_PROMPT] = "reading the prompt",
+                                       [LOCUM_PHASE_ANSWER] = "answering",
+                                       [LOCUM_PHASE_TOKENIZE] = "cutting the text into tokens"};
     if (done < total) {
-        cli_progress(what, done, total);
+        cli_progress(what[phase], done, total);
     } else {
         cli_progress_end();
     }

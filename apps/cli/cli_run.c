@@ -116,6 +116,7 @@ static int tokenize(struct run *run) {
         status = locum_tokenize(run->model.tokenizer, run->prompt.text, run->prompt.size, flags,
                                 run->ids, room, &run->id_count, &error);
     }
+    cli_progress_end();
     if (cli_interrupt_seen()) return CLI_EXIT_INTERRUPTED;
     if (status != LOCUM_OK) return cli_model_fail(status, &error, true);
     return run->id_count > 0 ? CLI_EXIT_OK : cli_output_usage("run", "the prompt is empty");

@@ -11,6 +11,7 @@
 #include "cli_json.h"
 #include "cli_model.h"
 #include "cli_output.h"
+#include "cli_progress.h"
 #include "platform/terminal.h"
 
 static int read_text(const struct cli_arguments *arguments, struct cli_input *out) {
@@ -76,6 +77,7 @@ static int tokenize(const struct cli_arguments *arguments, const locum_tokenizer
         status =
             locum_tokenize(tokenizer, input->text, input->size, how, ids, room, &count, &error);
     }
+    cli_progress_end();
     int result = CLI_EXIT_OK;
     if (cli_interrupt_seen()) {
         result = CLI_EXIT_INTERRUPTED;

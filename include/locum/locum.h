@@ -130,7 +130,12 @@ LOCUM_API bool locum_file_get_metadata(const locum_file *file, uint64_t index, c
 // ---------------------------------------------------------------------------------------------
 typedef enum locum_io { LOCUM_IO_AUTO, LOCUM_IO_DIRECT, LOCUM_IO_BUFFERED } locum_io;
 typedef enum locum_kv_type { LOCUM_KV_F16, LOCUM_KV_F32 } locum_kv_type;
-typedef enum locum_phase { LOCUM_PHASE_LOAD, LOCUM_PHASE_PROMPT, LOCUM_PHASE_ANSWER } locum_phase;
+typedef enum locum_phase {
+    LOCUM_PHASE_LOAD,
+    LOCUM_PHASE_PROMPT,
+    LOCUM_PHASE_ANSWER,
+    LOCUM_PHASE_TOKENIZE // of a long text; done and total are bytes
+} locum_phase;
 
 #define LOCUM_MEMORY_AUTO UINT64_C(0) // available memory and container limit, minus headroom
 #define LOCUM_MEMORY_ALL  UINT64_MAX  // whatever holds the whole model
@@ -182,7 +187,8 @@ LOCUM_API locum_status locum_file_plan(const locum_file *file, const locum_optio
 // ---------------------------------------------------------------------------------------------
 typedef int32_t locum_token;
 
-// options (may be NULL): log and user count. A text that the vocabulary cannot say is told there.
+// options (may be NULL): log, progress and user count. A text that the vocabulary cannot say is told
+// to log, and locum_tokenize calls progress now and then for a long text, on its own thread.
 LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, const locum_options *options,
                                             locum_tokenizer **out, locum_error *error);
 LOCUM_API void locum_tokenizer_close(locum_tokenizer *tokenizer);

@@ -26,7 +26,7 @@ locum_status locum_tokenizer_open(const locum_file *file, const locum_options *o
     STATUS_TRY(engine_options_of(options, &ours, error));
     struct locum_tokenizer *tokenizer = heap_resize(NULL, sizeof *tokenizer);
     if (!tokenizer) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the tokenizer");
-    *tokenizer = (struct locum_tokenizer){.log = {ours.log, ours.user}};
+    *tokenizer = (struct locum_tokenizer){.log = {ours.log, ours.user}, .progress = ours.progress};
     arena_init(&tokenizer->arena, 0);
     locum_status status = engine_tokenizer_read(gguf_file_meta(file->gguf), &tokenizer->arena,
                                                 &tokenizer->tokenizer, error);
@@ -56,6 +56,16 @@ static void tell_replaced(const struct locum_tokenizer *tokenizer, uint64_t plac
                   : "its unknown token");
 }
 
+struct host {
+    locum_progress_fn progress;
+    void *user;
+};
+
+static bool on_progress(void *user, size_t done, size_t total) {
+    const struct host *host = user;
+    return host->progress && host->progress(host->user, LOCUM_PHASE_TOKENIZE, done, total);
+}
+
 locum_status locum_tokenize(const locum_tokenizer *tokenizer, const char *text, size_t size,
                             uint32_t flags, locum_token *ids, size_t max, size_t *count,
                             locum_error *error) {
@@ -66,8 +76,10 @@ locum_status locum_tokenize(const locum_tokenizer *tokenizer, const char *text, 
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_tokenize: unknown flags %#x", flags);
     }
     struct token_list list = {0};
-    locum_status status =
-        tokenizer_encode(tokenizer->tokenizer, slice_make(text, size), flags, &list, error);
+    struct host host = {tokenizer->progress, tokenizer->log.user};
+    struct tokenizer_watch watch = {on_progress, &host};
+    locum_status status = tokenizer_encode_watched(tokenizer->tokenizer, slice_make(text, size),
+                                                   flags, &watch, &list, error);
     if (status == LOCUM_OK) {
         *count = list.count;
         size_t copied = list.count < max ? list.count : max;

@@ -16,8 +16,9 @@
 struct locum_tokenizer {
     struct arena arena; // empty when a model owns the tokenizer
     const struct tokenizer *tokenizer;
-    size_t bytes;        // of the arena that holds it, whoever owns that
-    struct log_sink log; // is told what texts lose
+    size_t bytes;               // of the arena that holds it, whoever owns that
+    struct log_sink log;        // is told what texts lose
+    locum_progress_fn progress; // of long texts, with log.user; NULL: none
 };
 
 // As the file says; everything is kept in `arena`.

@@ -266,6 +266,7 @@ static void first_symbols(const struct bpe *bpe, struct slice piece, struct merg
 
 void bpe_encode(const struct bpe *bpe, struct slice piece, bool whole, struct merge *merge,
                 struct token_output *out) {
+    merge_poll(merge);
     if (whole && piece.size <= bpe->vocabulary->longest_plain) {
         locum_token id = vocabulary_find(bpe->vocabulary, piece);
         if (id != TOKEN_NONE) {

@@ -30,8 +30,19 @@ void merge_begin(struct merge *merge, struct slice piece) {
     merge->heap_count = 0;
 }
 
+void merge_poll(struct merge *merge) {
+    if (merge->failed || ++merge->unpolled < MERGE_POLL) {
+        return;
+    }
+    merge->unpolled = 0;
+    if (merge->watch && merge->watch(merge->user)) {
+        merge->stopped = merge->failed = true;
+    }
+}
+
 void merge_append(struct merge *merge, uint32_t begin, int32_t id) {
     void *memory = merge->symbols;
+    merge_poll(merge);
     if (merge->failed ||
         !reserve(&memory, &merge->capacity, merge->count + 1, sizeof *merge->symbols)) {
         merge->failed = true;
@@ -111,9 +122,11 @@ static void consider(struct merge *merge, const struct merge_rules *rules, int32
 
 void merge_run(struct merge *merge, const struct merge_rules *rules) {
     for (size_t i = 0; i + 1 < merge->count && !merge->failed; i++) {
+        merge_poll(merge);
         consider(merge, rules, (int32_t)i);
     }
     while (merge->heap_count > 0 && !merge->failed) {
+        merge_poll(merge);
         struct merge_candidate candidate = heap_pop(merge);
         int32_t left = (int32_t)(uint32_t)candidate.order;
         struct merge_symbol *symbol = &merge->symbols[left];

@@ -4,7 +4,7 @@
 //            in a heap.
 // Called by: bpe, spm.
 // Threads:   one at a time; the memory is used again for the next piece.
-// Errors:    sticky: `failed` once there was no memory.
+// Errors:    sticky: `failed` once there was no memory, or who watches said stop.
 // Not here:  which pairs merge and in which order (the rules that the caller gives).
 //
 // n symbols cost O(n log n): each merge takes one candidate out and puts two in. Nothing recurses.
@@ -14,7 +14,10 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-enum { MERGE_NONE = -1 }; // a symbol that is nothing the rules know
+enum {
+    MERGE_NONE = -1,      // a symbol that is nothing the rules know
+    MERGE_POLL = 1 << 16, // some milliseconds
+};
 
 struct merge_symbol {
     uint32_t begin;     // in the piece; it ends where `next` begins
@@ -36,6 +39,11 @@ struct merge {
     uint64_t
         steps; // candidates looked at and moved, since the start; tests hold it against the text
     bool failed;
+    // Asked every MERGE_POLL symbols and candidates; true: stop. NULL: nobody watches.
+    bool (*watch)(void *user);
+    void *user;
+    uint32_t unpolled;
+    bool stopped; // with `failed`
 };
 
 struct merge_rules {
@@ -54,6 +62,9 @@ void merge_run(struct merge *merge, const struct merge_rules *rules);
 // The symbols that are left, from merge_first on along symbols[i].next to MERGE_NONE.
 int32_t merge_first(const struct merge *merge);
 struct slice merge_text(const struct merge *merge, int32_t symbol);
+
+// Counts as much work as a symbol, for who goes through pieces that need no merging.
+void merge_poll(struct merge *merge);
 
 void merge_release(struct merge *merge);
 

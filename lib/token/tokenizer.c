@@ -47,7 +47,16 @@ struct encoder {
     struct merge merge;
     struct buffer prefixed; // a fragment with its blank in front
     bool after_special;     // at the start, or behind a special token
+    const struct tokenizer_watch *watch;
+    size_t done, total; // bytes; the blank in front counts as one more
 };
+
+static bool encoder_watch(void *user) {
+    const struct encoder *encoder = user;
+    const struct tokenizer_watch *watch = encoder->watch;
+    size_t done = encoder->done < encoder->total ? encoder->done : encoder->total;
+    return watch->progress && watch->progress(watch->user, done, encoder->total);
+}
 
 // Size of the part of `text` that merges by itself.
 static size_t part_size(struct slice text, bool inner_blanks) {
@@ -61,10 +70,11 @@ static size_t part_size(struct slice text, bool inner_blanks) {
 
 static void encode_scored(struct encoder *encoder, struct slice text) {
     const struct vocabulary *vocabulary = &encoder->tokenizer->vocabulary;
-    while (text.size > 0) {
+    while (text.size > 0 && !encoder->merge.failed) {
         size_t size = part_size(text, vocabulary->inner_blanks);
         spm_encode(vocabulary, slice_make(text.data, size), &encoder->merge, &encoder->output);
         text = slice_from(text, size);
+        encoder->done += size;
     }
 }
 
@@ -73,7 +83,7 @@ static void encode_pieces(struct encoder *encoder, struct slice text) {
     uint32_t flags = tokenizer->pretokenizer->flags;
     struct pretokenize_cursor cursor;
     pretokenize_begin(&cursor, tokenizer->pretokenizer, text);
-    for (struct slice piece; pretokenize_next(&cursor, &piece);) {
+    for (struct slice piece; !encoder->merge.failed && pretokenize_next(&cursor, &piece);) {
         bool whole = (flags & PRETOKENIZE_WHOLE) ||
                      ((flags & PRETOKENIZE_WHOLE_LINES) && piece.data[0] == '\n');
         // Only spelled spaces leave pieces of many words; the others are cut already.
@@ -83,6 +93,7 @@ static void encode_pieces(struct encoder *encoder, struct slice text) {
             bpe_encode(&tokenizer->bpe, slice_make(piece.data, size), whole, &encoder->merge,
                        &encoder->output);
             piece = slice_from(piece, size);
+            encoder->done += size;
         }
     }
 }
@@ -121,7 +132,7 @@ static struct slice strip_blanks(struct slice text) {
 static void encode_text(struct encoder *encoder, struct slice text, bool special) {
     const struct tokenizer *tokenizer = encoder->tokenizer;
     const struct special *set = special ? &tokenizer->special : &tokenizer->blank;
-    while (text.size > 0) {
+    while (text.size > 0 && !encoder->merge.failed) {
         size_t begin;
         locum_token id = special_next(set, text, &begin);
         encode_fragment(encoder, slice_make(text.data, begin));
@@ -132,6 +143,8 @@ static void encode_text(struct encoder *encoder, struct slice text, bool special
         struct slice name = vocabulary_bytes(&tokenizer->vocabulary, id);
         token_list_push(encoder->output.ids, id);
         encoder->after_special = true;
+        encoder->done += name.size;
+        merge_poll(&encoder->merge);
         text = slice_from(text, name.size);
         if (special && tokenizer->strips && !keeps_blanks(name)) {
             text = strip_blanks(text);
@@ -175,23 +188,37 @@ static bool encoder_end(struct encoder *encoder) {
 
 locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice text, uint32_t flags,
                               struct token_list *ids, locum_error *error) {
+    return tokenizer_encode_watched(tokenizer, text, flags, &(struct tokenizer_watch){NULL, NULL},
+                                    ids, error);
+}
+
+locum_status tokenizer_encode_watched(const struct tokenizer *tokenizer, struct slice text,
+                                      uint32_t flags, const struct tokenizer_watch *watch,
+                                      struct token_list *ids, locum_error *error) {
     if (text.size >= INT32_MAX) {
         return status_fail(error, LOCUM_E_ARGUMENT, "a text of %zu bytes is too long", text.size);
     }
     size_t before = ids->count;
     uint64_t replaced_before = ids->replaced;
     struct encoder encoder = encoder_begin(tokenizer, ids);
+    encoder.watch = watch;
+    encoder.total = text.size;
+    encoder.merge.watch = encoder_watch;
+    encoder.merge.user = &encoder;
     encode_text(&encoder, text, flags & TOKENIZER_SPECIAL);
     if ((flags & TOKENIZER_BOS) && before == 0) {
         add_bos(tokenizer, ids);
     }
-    bool has_memory = encoder_end(&encoder);
+    bool stopped = encoder.merge.stopped, has_memory = encoder_end(&encoder);
     int lost = encoder.output.lost;
     if (has_memory && lost < 0) {
         return LOCUM_OK;
     }
     ids->count = before;
     ids->replaced = replaced_before;
+    if (stopped) {
+        return status_fail(error, LOCUM_E_CANCELLED, "cutting the text into tokens was cancelled");
+    }
     if (!has_memory) {
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to encode %zu bytes",
                            text.size);

@@ -4,7 +4,7 @@
 // Called by: engine (locum_tokenize, sessions), chat.
 // Threads:   read-only after open: any.
 // Errors:    E_FORMAT, E_UNSUPPORTED (model or pre-tokenizer named, with the known ones),
-//            E_OUT_OF_MEMORY. Any bytes are a valid text.
+//            E_OUT_OF_MEMORY, E_CANCELLED. Any bytes are a valid text.
 // Not here:  where the vocabulary comes from (token_gguf.h), ids to text (detokenizer.h).
 //
 // Rules
@@ -68,10 +68,21 @@ enum {
     TOKENIZER_BOS = LOCUM_TOKENIZE_BOS          // begin with BOS if the model wants it
 };
 
+// Asked now and then, on the calling thread: `done` of the text's `total` bytes, whole pieces only.
+// true: stop.
+struct tokenizer_watch {
+    bool (*progress)(void *user, size_t done, size_t total); // NULL: nobody watches
+    void *user;
+};
+
 // Appends to *ids. With ids already there the text continues them: no BOS and no space prefix,
 // unless the last one is a special token. On an error *ids is as before.
 locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice text, uint32_t flags,
                               struct token_list *ids, locum_error *error);
+// The same, watched: E_CANCELLED when that says stop.
+locum_status tokenizer_encode_watched(const struct tokenizer *tokenizer, struct slice text,
+                                      uint32_t flags, const struct tokenizer_watch *watch,
+                                      struct token_list *ids, locum_error *error);
 
 uint32_t tokenizer_size(const struct tokenizer *tokenizer); // tokens
 bool tokenizer_is_valid(const struct tokenizer *tokenizer, locum_token id);

@@ -623,7 +623,7 @@ def test_interrupt_while_waiting_for_a_prompt():
 
 
 def test_interrupt_while_cutting_a_text():
-    """The whole text was read, and hardly an id was written: cutting it takes a second."""
+    """The whole text was read, and not an id was written: cutting it takes a second."""
     with tempfile.TemporaryFile() as text:
         text.write(PROSE.encode() * (8 * 1024 * 1024 // len(PROSE)))
         for flags in ([], ["--ids"], ["--json"]):

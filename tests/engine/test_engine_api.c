@@ -339,7 +339,8 @@ static void summary_is_one_line(void **state) {
     house_close(&house);
     options.memory = LOCUM_MEMORY_ALL;
     house_open(&house, path, &options);
-    assert_non_null(strstr(locum_model_summary(house.model), "all experts fit in memory, loaded when first called"));
+    assert_non_null(strstr(locum_model_summary(house.model),
+                           "all experts fit in memory, loaded when first called"));
 }
 
 // ---- the log ------------------------------------------------------------------------------------
@@ -389,6 +390,37 @@ static struct toy_model *letters_only(void) {
         kinds[i] = i == 0 ? 2 : i < 3 ? 3 : i < 259 ? 5 : 1; // the tokens of bytes are unused
     toy_set_array(toy, "tokenizer.ggml.token_type", GGUF_I32, kinds, 320);
     return toy;
+}
+
+static bool stop_cutting(void *user, locum_phase phase, uint64_t done, uint64_t total) {
+    if (phase == LOCUM_PHASE_TOKENIZE && done < total) ++*(uint32_t *)user;
+    return phase == LOCUM_PHASE_TOKENIZE;
+}
+
+static void a_long_text_is_cancelled_by_progress(void **state) {
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    uint32_t calls = 0;
+    locum_file *file;
+    locum_tokenizer *tokenizer;
+    size_t count;
+    char *text = test_malloc(SIZE);
+    memset(text, 'a', SIZE);
+    options.progress = stop_cutting;
+    options.user = &calls;
+    assert_int_equal(locum_file_open(talk_save_toy(letters_only()), &file, &error), LOCUM_OK);
+    assert_int_equal(locum_tokenizer_open(file, &options, &tokenizer, &error), LOCUM_OK);
+    assert_int_equal(locum_model_open(file, &options, &house.model, &error), LOCUM_OK);
+    const locum_tokenizer *both[] = {tokenizer, locum_model_tokenizer(house.model)};
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(locum_tokenize(both[i], text, SIZE, 0, NULL, 0, &count, &error),
+                         LOCUM_E_CANCELLED);
+        assert_int_equal(calls, i + 1);
+        assert_int_equal(locum_tokenize(both[i], "ab", 2, 0, NULL, 0, &count, &error), LOCUM_OK);
+    }
+    locum_tokenizer_close(tokenizer);
+    locum_file_close(file);
+    test_free(text);
 }
 
 static void replaced_text_is_told(void **state) {
@@ -480,6 +512,7 @@ int main(void) {
         TEST(summary_is_one_line),
         TEST(what_is_unusual_is_told),
         TEST(replaced_text_is_told),
+        TEST(a_long_text_is_cancelled_by_progress),
         TEST(shared_tokenizer),
         TEST(version),
     };

@@ -484,6 +484,65 @@ static void gemma4_rules(void **state) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Watched: long texts can be broken off
+// ---------------------------------------------------------------------------------------------
+struct watched {
+    size_t calls, stop_at, done, total;
+};
+
+static bool on_progress(void *user, size_t done, size_t total) {
+    struct watched *w = user;
+    assert_true(done >= w->done && done <= total);
+    w->done = done;
+    w->total = total;
+    return ++w->calls == w->stop_at;
+}
+
+// `unit` again and again, a MiB of it, behind an id that is there already. stop_at 0: to the end.
+static locum_status encode_watched(struct fixture *f, const char *unit, size_t stop_at,
+                                   struct watched *w) {
+    enum { SIZE = 1 << 20 };
+    char *text = malloc(SIZE);
+    assert_non_null(text);
+    size_t size = strlen(unit);
+    for (size_t i = 0; i < SIZE; i++)
+        text[i] = unit[i % size];
+    *w = (struct watched){.stop_at = stop_at, .total = SIZE};
+    struct token_list ids = {0};
+    token_list_push(&ids, 3);
+    struct tokenizer_watch watch = {on_progress, w};
+    locum_status status = tokenizer_encode_watched(f->tokenizer, slice_make(text, SIZE),
+                                                   TOKENIZER_SPECIAL, &watch, &ids, &f->error);
+    assert_int_equal(w->total, SIZE);
+    assert_int_equal(ids.ids[0], 3);
+    assert_int_equal(ids.count > 1, status == LOCUM_OK);
+    token_list_release(&ids);
+    free(text);
+    return status;
+}
+
+static void a_long_text_can_be_broken_off(void **state) {
+    (void)state;
+    // Words that are merged, one piece without end, special tokens, words that are tokens.
+    static const char *const units[] = {"hi hi! ", "h", "<|im_end|>", "\n"};
+    struct fixture *models[] = {bpe_model("llama-bpe"), bpe_model("gpt-2"), spm_model()};
+    fixture_open(models[2], "llama", "");
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        for (size_t u = 0; u < sizeof units / sizeof units[0]; u++) {
+            struct watched all, some;
+            assert_int_equal(encode_watched(models[m], units[u], 0, &all), LOCUM_OK);
+            assert_true(all.calls > 0);
+            assert_true(u > 0 || all.done > 0); // a piece counts when it is whole
+            for (size_t at = 1; at <= all.calls; at += 1 + all.calls / 4) {
+                assert_int_equal(encode_watched(models[m], units[u], at, &some), LOCUM_E_CANCELLED);
+                assert_int_equal(some.calls, at); // not asked again
+            }
+        }
+        fixture_free(models[m]);
+    }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Size: long runs, memory
 // ---------------------------------------------------------------------------------------------
 static void *encode_runs(void *user) {
@@ -615,6 +674,7 @@ int main(void) {
         cmocka_unit_test(files_without_kinds_still_have_special_ids),
         cmocka_unit_test(blanks_belong_to_the_markers_of_phi),
         cmocka_unit_test(gemma4_rules),
+        cmocka_unit_test(a_long_text_can_be_broken_off),
         cmocka_unit_test(runs_on_a_small_stack),
         cmocka_unit_test(the_file_is_not_needed_after_open),
         cmocka_unit_test(memory_is_counted_and_may_run_out),
