@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "engine/engine_memory.h"
+#include "exec/exec_load.h"
 #include "platform/clock.h"
 #include "sample/sample.h"
 
@@ -254,8 +255,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
         STATUS_TRY(engine_op_trace_open(n->options.op_trace_path, &n->layout.model.plan,
                                         &n->op_trace, error));
     }
-    STATUS_TRY(exec_weights_load(&n->layout.weights, &n->layout.model.plan, &n->kernels, n->files,
-                                 load_progress, n, error));
+    STATUS_TRY(exec_load_weights(&n->layout.weights, &n->layout.model.plan, &n->kernels, n->files,
+                                 true, load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
     STATUS_TRY(make_exec(n, error));

@@ -7,9 +7,7 @@
 #include <string.h>
 
 enum {
-    GAP_MAX =
-        64 << 10, // tensors this near to each other are read in one go: cheaper than another read
-    READ_BYTES = 8 << 20,
+    GAP_MAX = 64 << 10 // tensors this near to each other are read in one go: cheaper than another read
 };
 
 struct span { // one weight's bytes
@@ -43,6 +41,7 @@ static void make_ranges(struct exec_weights *w, const struct span *spans, uint32
         uint64_t end = block_up(s->end);
         if (end > range->offset + range->bytes) range->bytes = end - range->offset;
         w->place[s->weight] = range->place + (s->begin - range->offset);
+        w->order[i] = s->weight;
         w->bytes = range->place + range->bytes;
     }
 }
@@ -62,8 +61,9 @@ locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
     struct span *spans = heap_resize(NULL, (size_t)plan->n_weights * sizeof *spans);
     out->ranges = arena_array(arena, plan->n_weights, sizeof *out->ranges);
     out->place = arena_array(arena, plan->n_weights, sizeof *out->place);
+    out->order = arena_array(arena, plan->n_weights, sizeof *out->order);
     out->multiplied = arena_array(arena, plan->n_weights, sizeof *out->multiplied);
-    if (!spans || !out->ranges || !out->place || !out->multiplied) {
+    if (!spans || !out->ranges || !out->place || !out->order || !out->multiplied) {
         heap_free(spans);
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the table of weights");
     }
@@ -76,78 +76,6 @@ locum_status exec_weights_plan(const struct plan *plan, struct arena *arena,
     heap_free(spans);
     mark_multiplied(plan, out);
     return LOCUM_OK;
-}
-
-// The last block of a file is short; everything else must be there.
-static locum_status read_range(const struct exec_weights *w, const struct exec_range *range,
-                               const struct platform_file *file, uint64_t *done,
-                               bool (*progress)(void *, uint64_t, uint64_t), void *user,
-                               locum_error *error) {
-    for (uint64_t at = 0; at < range->bytes;) {
-        uint64_t left = range->bytes - at;
-        size_t bytes = left < READ_BYTES ? (size_t)left : READ_BYTES;
-        uint64_t offset = range->offset + at;
-        size_t got;
-        STATUS_TRY(file_read(file, w->region.data + range->place + at, bytes, offset, &got, error));
-        uint64_t size = file_size(file);
-        uint64_t expected = size > offset ? size - offset : 0;
-        if (got < bytes && got < expected) {
-            return status_fail(
-                error, LOCUM_E_IO, "%s: the file has shrunk: it ends at byte %llu, %llu were there",
-                file_path(file), (unsigned long long)(offset + got), (unsigned long long)size);
-        }
-        at += bytes;
-        *done += bytes;
-        if (progress && progress(user, *done, w->bytes)) {
-            return status_fail(error, LOCUM_E_CANCELLED, "loading was cancelled");
-        }
-    }
-    return LOCUM_OK;
-}
-
-// Weights at the same place are the same bytes: the first one stands for all.
-static bool is_first_at_place(const struct exec_weights *w, uint32_t index) {
-    for (uint32_t i = 0; i < index; i++)
-        if (w->place[i] == w->place[index]) return false;
-    return true;
-}
-
-static locum_status interleave(struct exec_weights *w, const struct plan *plan,
-                               const struct kernels_table *kernels, locum_error *error) {
-    uint64_t widest = 0;
-    for (uint32_t i = 0; i < plan->n_weights; i++)
-        if (w->multiplied[i] && plan->weights[i].row_bytes > widest)
-            widest = plan->weights[i].row_bytes;
-    uint8_t *scratch = heap_resize(NULL, (size_t)(kernels->lanes * widest));
-    if (!scratch) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to load weights");
-    for (uint32_t i = 0; i < plan->n_weights; i++) {
-        const struct plan_weight *weight = &plan->weights[i];
-        if (w->multiplied[i] && is_first_at_place(w, i))
-            kernels->interleave(weight->dtype, w->region.data + w->place[i], weight->row_bytes,
-                                weight->rows, scratch);
-    }
-    heap_free(scratch);
-    return LOCUM_OK;
-}
-
-locum_status exec_weights_load(struct exec_weights *w, const struct plan *plan,
-                               const struct kernels_table *kernels,
-                               struct platform_file *const *files,
-                               bool (*progress)(void *user, uint64_t done, uint64_t total),
-                               void *user, locum_error *error) {
-    LOCUM_ASSERT(w->region.data == NULL && plan->n_weights > 0);
-    STATUS_TRY(vmem_alloc(&w->region, (size_t)w->bytes, error));
-    vmem_advise_huge(&w->region);
-    uint64_t done = 0;
-    for (uint32_t i = 0; i < w->n_ranges; i++) {
-        locum_status status =
-            read_range(w, &w->ranges[i], files[w->ranges[i].shard], &done, progress, user, error);
-        if (status != LOCUM_OK) {
-            exec_weights_release(w);
-            return status;
-        }
-    }
-    return interleave(w, plan, kernels, error);
 }
 
 void exec_weights_release(struct exec_weights *weights) {

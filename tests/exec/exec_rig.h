@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "exec/exec.h"
+#include "exec/exec_load.h"
 #include "gguf/gguf_file.h"
 #include "model/model.h"
 #include "tests/fixtures/toy_model.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/exec_weights.h"
+#include "exec/exec_load.h"
 #include "gguf/gguf_file.h"
 #include "kernels/kernels_rows.h"
 #include "model/model.h"
@@ -71,8 +71,8 @@ static void begin(const struct toy_spec *spec, bool direct) {
 }
 
 static locum_status load(bool (*progress)(void *, uint64_t, uint64_t), void *user) {
-    return exec_weights_load(&w.weights, &w.model.plan, &w.kernels, w.files, progress, user,
-                             &w.error);
+    return exec_load_weights(&w.weights, &w.model.plan, &w.kernels, w.files, false, progress,
+                             user, &w.error);
 }
 
 static void every_weight_has_its_bytes(void) {
