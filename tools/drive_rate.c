@@ -135,9 +135,17 @@ static bool run(const char *path, const char *ranges_path, int depth, int second
     return done;
 }
 
+// 1 to most; 0: it is no such number.
+static int number(const char *text, long most) {
+    char *end;
+    long value = strtol(text, &end, 10);
+    return end != text && *end == 0 && value >= 1 && value <= most ? (int)value : 0;
+}
+
 int main(int argc, char **argv) {
-    int depth = argc == 5 ? atoi(argv[2]) : 0, seconds = argc == 5 ? atoi(argv[3]) : 0;
-    if (depth < 1 || depth > DEPTH_MAX || seconds < 1 || seconds > SECONDS_MAX) {
+    int depth = argc == 5 ? number(argv[2], DEPTH_MAX) : 0;
+    int seconds = argc == 5 ? number(argv[3], SECONDS_MAX) : 0;
+    if (depth == 0 || seconds == 0) {
         fprintf(stderr, "usage: drive_rate FILE DEPTH SECONDS RANGES\n");
         return 2;
     }

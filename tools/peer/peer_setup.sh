@@ -14,17 +14,18 @@ skip() {
     exit 77
 }
 
-# peer_link SOURCE DIR ARGUMENTS...: the program of tools/peer/SOURCE.c, whole or not at all.
+# peer_link SOURCE DIR ARGUMENTS...: the program of that source of this folder, whole or not at all.
 peer_link() {
-    local source=$1 dir=$2
+    local source=$peer_here/$1 program=$2/${1%.c}
     shift 2
-    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$peer_here/$source.c" -o "$dir/$source.new" "$@"
-    mv "$dir/$source.new" "$dir/$source"
+    "${CC:-cc}" -std=c11 -O2 -Wall -Wextra "$source" -o "$program.new" "$@"
+    mv "$program.new" "$program"
 }
 
 # peer_is_built SOURCE DIR: the program there is as new as its source.
 peer_is_built() {
-    [ -x "$2/$1" ] && [ ! "$peer_here/$1.c" -nt "$2/$1" ]
+    local source=$peer_here/$1 program=$2/${1%.c}
+    [ -x "$program" ] && [ ! "$source" -nt "$program" ]
 }
 
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "it is set up for Linux on x86-64 only"

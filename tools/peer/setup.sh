@@ -42,7 +42,7 @@ mkdir -p "$dir"
 exec 9>"$dir/lock"
 flock 9
 if [ "$(cat "$dir/version" 2>/dev/null || true)" != "$version" ]; then fetch; fi
-for program in peer_logits peer_speed; do
+for program in peer_logits.c peer_speed.c; do
     peer_is_built "$program" "$dir" || build "$program"
 done
 echo "llama.cpp $(git -C "$dir/llama.cpp" rev-parse --short=8 HEAD), prebuilt (npm node-llama-cpp" \

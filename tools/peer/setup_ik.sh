@@ -57,7 +57,7 @@ build_wheel() {
 }
 
 link() {
-    peer_link peer_speed "$dir" -DPEER_IK "$@"
+    peer_link peer_speed.c "$dir" -DPEER_IK "$@"
 }
 
 case ${1:-} in
@@ -66,5 +66,5 @@ wheel) dir=$peer_base/ik-wheel ;;
 *) sed -n '4,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
 mkdir -p "$dir"
-peer_is_built peer_speed "$dir" || "build_$1"
+peer_is_built peer_speed.c "$dir" || "build_$1"
 echo "$dir"
