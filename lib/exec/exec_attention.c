@@ -48,64 +48,160 @@ static struct running running_at(float *scratch, size_t heads) {
     return (struct running){scratch, scratch + heads, scratch + 2 * heads};
 }
 
-static void finish(const struct exec *exec, const struct running *r, float *out, size_t heads,
-                   size_t size) {
-    for (size_t h = 0; h < heads; h++) {
-        exec->config.kernels->scale(out + h * size, r->o + h * size, 1.0f / r->l[h], size);
+// One token and one KV head with its group of query heads, and the blocks that they see.
+struct item {
+    const struct plan_op *op;
+    const struct plan_cache *cache;
+    size_t token;
+    uint32_t head;
+    size_t group;
+    uint32_t from, position; // visible: from..position
+    uint32_t first, blocks;
+};
+
+static struct item item_at(const struct exec *exec, const struct plan_op *op, size_t index) {
+    const struct plan_cache *cache = &exec->config.plan->caches[op->u.attention.cache];
+    struct item item = {.op = op,
+                        .cache = cache,
+                        .token = index / cache->heads_kv,
+                        .head = (uint32_t)(index % cache->heads_kv),
+                        .group = op->u.attention.heads / cache->heads_kv};
+    uint32_t window = op->u.attention.window;
+    item.position = exec->batch->positions[item.token];
+    item.from = window && item.position >= window ? item.position - window + 1 : 0;
+    item.first = item.from / KERNELS_KV_BLOCK;
+    item.blocks = item.position / KERNELS_KV_BLOCK - item.first + 1;
+    return item;
+}
+
+// Block number `index` of those that the item sees.
+static void attend_block(const struct exec *exec, const struct item *item, uint32_t index,
+                         struct running into) {
+    const struct exec_kv_layout *kv = exec->config.kv;
+    const struct plan *plan = exec->config.plan;
+    uint32_t b = item->first + index, cache = item->op->u.attention.cache;
+    uint8_t *page = exec_sequence_of(exec, item->token)->pages[b];
+    bool last = index + 1 == item->blocks;
+    struct kernels_attend a = {
+        .q = exec_row(exec, item->op->in, item->token) +
+             (size_t)item->head * item->group * item->cache->head_size_k,
+        .q_stride = item->cache->head_size_k,
+        .n_q = item->group,
+        .k = exec_kv_keys(kv, plan, page, cache, item->head),
+        .v = exec_kv_values(kv, plan, page, cache, item->head),
+        .kv_f32 = kv->f32,
+        .head_size_k = item->cache->head_size_k,
+        .head_size_v = item->cache->head_size_v,
+        .lo = index == 0 ? item->from % KERNELS_KV_BLOCK : 0,
+        .hi = last ? item->position % KERNELS_KV_BLOCK + 1 : KERNELS_KV_BLOCK,
+        .scale = item->op->u.attention.scale,
+        .softcap = item->op->u.attention.softcap,
+        .m = into.m,
+        .l = into.l,
+        .o = into.o,
+    };
+    exec->config.kernels->attend_block(&a);
+}
+
+// Query head h of the group: the sum takes in a later block.
+static void merge(const struct exec *exec, const struct item *item, size_t h, struct running sum,
+                  struct running block) {
+    size_t size = item->cache->head_size_v;
+    exec->config.kernels->attend_merge(&sum.m[h], &sum.l[h], sum.o + h * size, block.m[h],
+                                       block.l[h], block.o + h * size, size);
+}
+
+static void finish(const struct exec *exec, const struct item *item, size_t h, struct running sum) {
+    size_t size = item->cache->head_size_v;
+    float *out = exec_row(exec, item->op->out, item->token) +
+                 ((size_t)item->head * item->group + h) * size;
+    exec->config.kernels->scale(out, sum.o + h * size, 1.0f / sum.l[h], size);
+}
+
+// ---- many items: each is one worker's -------------------------------------------------------------
+static void attend(struct exec *exec, const struct item *item, float *scratch) {
+    struct running sum = running_at(scratch, item->group);
+    struct running block =
+        running_at(scratch + item->group * (item->cache->head_size_v + 2), item->group);
+    attend_block(exec, item, 0, sum);
+    for (uint32_t b = 1; b < item->blocks; b++) {
+        attend_block(exec, item, b, block);
+        for (size_t h = 0; h < item->group; h++) merge(exec, item, h, sum, block);
+    }
+    for (size_t h = 0; h < item->group; h++) finish(exec, item, h, sum);
+}
+
+// ---- few items: workers share their blocks ---------------------------------------------------------
+// Waves of EXEC_ATTENTION_WAVE blocks a worker: all compute blocks, then each query head merges its own
+// in ascending order. What comes out is the same as above, bit for bit.
+struct wave {
+    size_t items, wide; // blocks of each item
+    size_t floats;      // of one block's result
+};
+
+// Results of an item: its sum so far, then the blocks of the wave.
+static struct running wave_slot(const struct exec *exec, const struct wave *wave,
+                                const struct item *item, size_t index, size_t slot) {
+    return running_at(exec->attention + (index * (wave->wide + 1) + slot) * wave->floats,
+                      item->group);
+}
+
+static void wave_blocks(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                        const struct wave *wave, uint32_t start) {
+    size_t total = wave->items * wave->wide;
+    for (size_t i, end; exec_team_take(exec->config.team, worker, total, 1, &i, &end);) {
+        struct item item = item_at(exec, op, i / wave->wide);
+        uint32_t b = start + (uint32_t)(i % wave->wide);
+        if (b < item.blocks)
+            attend_block(exec, &item, b,
+                         wave_slot(exec, wave, &item, i / wave->wide, b == 0 ? 0 : 1 + b - start));
     }
 }
 
-// One token, one KV head, all its query heads.
-static void attend(struct exec *exec, const struct plan_op *op, size_t token, uint32_t head,
-                   float *scratch) {
-    const struct plan *plan = exec->config.plan;
-    const struct kernels_table *kernels = exec->config.kernels;
-    const struct exec_kv_layout *kv = exec->config.kv;
-    uint32_t cache = op->u.attention.cache;
-    const struct plan_cache *c = &plan->caches[cache];
-    size_t group = op->u.attention.heads / c->heads_kv, size_v = c->head_size_v;
-    struct running sum = running_at(scratch, group);
-    struct running block = running_at(scratch + group * (size_v + 2), group);
-    struct kernels_attend a = {
-        .q = exec_row(exec, op->in, token) + (size_t)head * group * c->head_size_k,
-        .q_stride = c->head_size_k,
-        .n_q = group,
-        .kv_f32 = kv->f32,
-        .head_size_k = c->head_size_k,
-        .head_size_v = size_v,
-        .scale = op->u.attention.scale,
-        .softcap = op->u.attention.softcap,
-    };
-    uint32_t position = exec->batch->positions[token], window = op->u.attention.window;
-    uint32_t from = window && position >= window ? position - window + 1 : 0;
-    const struct exec_sequence *sequence = exec_sequence_of(exec, token);
-    uint32_t first = from / KERNELS_KV_BLOCK, last = position / KERNELS_KV_BLOCK;
-    for (uint32_t b = first; b <= last; b++) {
-        struct running *into = b == first ? &sum : &block;
-        a.m = into->m, a.l = into->l, a.o = into->o;
-        a.lo = b == first ? from % KERNELS_KV_BLOCK : 0;
-        a.hi = b == last ? position % KERNELS_KV_BLOCK + 1 : KERNELS_KV_BLOCK;
-        a.k = exec_kv_keys(kv, plan, sequence->pages[b], cache, head);
-        a.v = exec_kv_values(kv, plan, sequence->pages[b], cache, head);
-        kernels->attend_block(&a);
-        if (b == first) continue;
-        for (size_t h = 0; h < group; h++) {
-            kernels->attend_merge(&sum.m[h], &sum.l[h], sum.o + h * size_v, block.m[h], block.l[h],
-                                  block.o + h * size_v, size_v);
-        }
+static void wave_merge(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                       const struct wave *wave, uint32_t start) {
+    size_t group = item_at(exec, op, 0).group, total = wave->items * group;
+    for (size_t i, end; exec_team_take(exec->config.team, worker, total, 1, &i, &end);) {
+        struct item item = item_at(exec, op, i / group);
+        size_t h = i % group;
+        struct running sum = wave_slot(exec, wave, &item, i / group, 0);
+        for (uint32_t b = start > 0 ? start : 1; b < item.blocks && b < start + wave->wide; b++)
+            merge(exec, &item, h, sum, wave_slot(exec, wave, &item, i / group, 1 + b - start));
+        if (start < item.blocks && item.blocks <= start + wave->wide) finish(exec, &item, h, sum);
     }
-    finish(exec, &sum, exec_row(exec, op->out, token) + (size_t)head * group * size_v, group,
-           size_v);
+}
+
+static bool attend_together(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                            size_t items) {
+    size_t workers = exec_team_size(exec->config.team);
+    struct wave wave = {items, (workers * EXEC_ATTENTION_WAVE + items - 1) / items, 0};
+    uint32_t blocks = 0;
+    for (size_t i = 0; i < items; i++) {
+        struct item item = item_at(exec, op, i);
+        wave.floats = item.group * (item.cache->head_size_v + 2);
+        if (item.blocks > blocks) blocks = item.blocks;
+    }
+    for (uint32_t start = 0; start < blocks; start += (uint32_t)wave.wide) {
+        if (start > 0 && !exec_team_sync(exec->config.team)) return false;
+        wave_blocks(exec, worker, op, &wave, start);
+        if (!exec_team_sync(exec->config.team)) return false;
+        wave_merge(exec, worker, op, &wave, start);
+    }
+    return true;
 }
 
 bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op *op,
                        const struct exec_op *info) {
     (void)info;
-    uint32_t heads_kv = exec->config.plan->caches[op->u.attention.cache].heads_kv;
+    size_t items =
+        (size_t)exec->rows * exec->config.plan->caches[op->u.attention.cache].heads_kv;
+    uint32_t workers = exec_team_size(exec->config.team);
+    if (workers > 1 && items < (size_t)EXEC_ATTENTION_FEW * workers)
+        return attend_together(exec, worker, op, items);
     float *scratch = exec->attention + (size_t)worker * exec->attention_floats;
-    size_t items = (size_t)exec->rows * heads_kv;
     for (size_t i, end; exec_team_take(exec->config.team, worker, items, 1, &i, &end);) {
-        attend(exec, op, i / heads_kv, (uint32_t)(i % heads_kv), scratch);
+        struct item item = item_at(exec, op, i);
+        attend(exec, &item, scratch);
     }
     return true;
 }

@@ -17,6 +17,10 @@ enum { EXEC_ACTS = 4 }; // enum kernels_act
 // ascending id straight into the tokens' rows. Both add in the same order.
 enum { EXEC_ARRIVAL_TOKENS = 8 };
 
+// Attention of fewer than FEW (token, KV head) per worker is shared block by block, WAVE blocks a worker
+// at a time.
+enum { EXEC_ATTENTION_FEW = 2, EXEC_ATTENTION_WAVE = 16 };
+
 // What is known about an operation before the first step.
 struct exec_op {
     bool quantise
@@ -68,7 +72,7 @@ struct exec {
     double *rope_magnitude;
     float **rope_rows; // [ropes]: [chunk][n_rot]
     struct exec_moe moe;
-    float *attention; // [workers][attention_floats]
+    float *attention; // [workers][attention_floats]; of few items see exec_attention.c
     size_t attention_floats;
     uint8_t *group; // [workers][group_bytes]: rows that are being interleaved
     size_t group_bytes;

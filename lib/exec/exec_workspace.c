@@ -94,14 +94,16 @@ static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t w
         const struct plan_op *op = &plan->ops[i];
         if (op->kind != PLAN_ATTENTION) continue;
         const struct plan_cache *cache = &plan->caches[op->u.attention.cache];
-        // (m, l, o) of the running result and of one block, per query head of a group
-        size_t need =
-            (size_t)(op->u.attention.heads / cache->heads_kv) * (cache->head_size_v + 2) * 2;
+        // (m, l, o) of a block, per query head of a group
+        size_t need = (size_t)(op->u.attention.heads / cache->heads_kv) * (cache->head_size_v + 2);
         if (need > floats) floats = need;
     }
-    exec->attention_floats = (floats + 15) & ~(size_t)15;
-    exec->attention =
-        take(cursor, (uint64_t)workers * exec->attention_floats, sizeof *exec->attention);
+    // Many items: the sum and a block for each worker. Few: the sums, and the blocks of a wave.
+    size_t few = EXEC_ATTENTION_FEW + EXEC_ATTENTION_WAVE + EXEC_ATTENTION_FEW;
+    exec->attention_floats = (2 * floats + 15) & ~(size_t)15;
+    size_t each = workers > 1 && few * floats > exec->attention_floats ? few * floats
+                                                                       : exec->attention_floats;
+    exec->attention = take(cursor, (uint64_t)workers * each, sizeof *exec->attention);
 }
 
 // Room for one group of rows of any expert matrix, and for a row of embeddings.

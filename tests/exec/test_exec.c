@@ -126,6 +126,28 @@ static void settings_do_not_matter_to_mixed_models(void **state) {
     settings_do_not_matter("qwen3moe with wide values", SETTINGS_FOR_EACH);
 }
 
+// A token sees more blocks than workers compute before they merge them, with and without a window.
+static void workers_share_long_contexts(void **state) {
+    (void)state;
+    enum { LONG = 2200 };
+    static const char *const names[] = {"llama", "gemma3"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct toy_spec spec = toy_spec_of(names[i]);
+        spec.layers = 2;
+        spec.heads_kv = 1;
+        if (spec.window) spec.window = 1500;
+        begin(&spec);
+        uint64_t hash[3];
+        for (uint32_t threads = 1; threads <= 3; threads++) {
+            open_with((struct rig_options){.threads = threads, .chunk = threads == 1 ? 64 : 1});
+            run(0, 1, LONG);
+            hash[threads - 1] = rig_hash(&rig, 0, LONG);
+        }
+        assert_int_equal(hash[1], hash[0]);
+        assert_int_equal(hash[2], hash[0]);
+    }
+}
+
 // ---- numbers ------------------------------------------------------------------------------------
 // The definition in double, and what is left of it in float32.
 static void logits_are_those_of_the_definition(void **state) {
@@ -623,6 +645,7 @@ int main(void) {
         TEST(toy_models_are_lively),
         TEST(settings_do_not_matter_to_any_architecture),
         TEST(settings_do_not_matter_to_mixed_models),
+        TEST(workers_share_long_contexts),
         TEST(floor_works_in_rounds_and_full_reads_once),
         TEST(forms_of_experts_are_one_model),
         TEST(cache_types),
