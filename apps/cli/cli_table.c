@@ -53,7 +53,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                  "tokens that prompt and answer may have together (4096, or what the model was "
                  "trained for if that is less)"},
     [CLI_THREADS] = {"threads", 't', CLI_INTEGER, MODEL_SETS, "N", 1, 256, NULL,
-                     "computing threads (the machine's fast cores)"},
+                     "computing threads, never more than processors (the machine's fast cores)"},
     [CLI_CHUNK] = {"chunk", 0, CLI_INTEGER, MODEL_SETS, "N", 1, 4096, NULL,
                    "tokens of the prompt in one step, never more than it has (chosen by the memory "
                    "plan)"},

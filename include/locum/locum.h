@@ -150,7 +150,7 @@ typedef struct locum_options {
     uint32_t context; // tokens a session can hold; 0: min(trained, 4096)
     uint64_t
         memory; // one ceiling in bytes for weights, KV, scratch, slots and fixed; or LOCUM_MEMORY_*
-    uint32_t threads; // 0: from affinity, quota and core kinds
+    uint32_t threads; // 0: from affinity, quota and core kinds; never more than processors
     uint32_t chunk;   // prompt tokens a step, 0: chosen by the plan; never changes the answer
     locum_io io;
     locum_kv_type kv_type;

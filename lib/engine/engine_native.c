@@ -219,6 +219,11 @@ static void notices(struct engine_native *n) {
                   "a context of %u tokens is more than the %u that the model was trained for",
                   n->plan.context, params->context);
     }
+    if (n->options.threads > n->plan.threads) {
+        log_write(&n->log, LOCUM_LOG_NOTICE,
+                  "%u threads were asked for, %u compute: so many processors may be used",
+                  n->options.threads, n->plan.threads);
+    }
     if (n->layout.model.unknown_tensors > 0) {
         log_write(&n->log, LOCUM_LOG_INFO, "%llu tensors of the file are not used",
                   (unsigned long long)n->layout.model.unknown_tensors);

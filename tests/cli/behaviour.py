@@ -86,6 +86,14 @@ def test_less_memory_streams_and_says_so():
     check("all experts fit in memory" in stats(MOE, "-p", "a", "-n", 2)["err"], "all in memory")
 
 
+def test_more_threads_than_processors():
+    processors = len(os.sched_getaffinity(0))
+    one = stats(MOE, "-p", "The birds", "-n", 3, "-t", 200)
+    check(1 <= one["threads"] <= processors, f"{one['threads']} threads, {processors} processors")
+    check(f"200 threads were asked for, {one['threads']} compute" in one["err"], one["err"])
+    check("asked for" not in stats(MOE, "-p", "The birds", "-n", 3, "-t", 1)["err"], "one thread")
+
+
 def test_a_drawn_seed_is_printed_and_repeats():
     first = stats(MOE, "-p", "The birds", "-n", 20, "--temp", 2, "--ignore-eos")
     seed = re.search(r"seed (\d+)", first["err"]).group(1)

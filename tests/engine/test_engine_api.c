@@ -283,7 +283,7 @@ static void settings_have_sources(void **state) {
     options.context = 100;
     options.memory = LOCUM_MEMORY_ALL;
     options.chunk = 5;
-    options.threads = 3;
+    options.threads = 1;
     options.io = LOCUM_IO_BUFFERED;
     options.kv_type = LOCUM_KV_F32;
     options.cpu = "ref";
@@ -291,7 +291,7 @@ static void settings_have_sources(void **state) {
     comes_from("ctx", "100", "given");
     comes_from("memory", NULL, "given");
     comes_from("chunk", "5", "given");
-    comes_from("threads", "3", "given");
+    comes_from("threads", "1", "given");
     comes_from("io", NULL, "given");
     assert_non_null(strstr(setting_of("io").value, "buffered"));
     comes_from("kv-type", "f32", "given");

@@ -147,8 +147,7 @@ static void answer_does_not_depend_on_settings(void **state) {
         locum_options set;
     } cases[] = {
         {"2 threads", {.threads = 2, .memory = LOCUM_MEMORY_ALL}},
-        {"7 threads, auto", {.threads = 7, .memory = LOCUM_MEMORY_AUTO}},
-        {"16 threads", {.threads = 16, .memory = LOCUM_MEMORY_ALL}},
+        {"more threads than processors, auto", {.threads = 7, .memory = LOCUM_MEMORY_AUTO}},
         {"floor", {.threads = 1, .memory = floor}},
         {"a little more, 2 threads", {.threads = 2, .memory = floor + 300000}},
         {"chunk 1", {.threads = 1, .chunk = 1, .memory = floor * 2}},
