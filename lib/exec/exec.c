@@ -148,6 +148,7 @@ static locum_status run(struct exec *exec, uint32_t begin, uint32_t end, const a
     exec->op_end = end;
     exec->status = LOCUM_OK;
     exec_team_run(exec->config.team, walk, exec, cancel);
+    if (exec->config.store) store_end(exec->config.store); // a run that was broken off holds experts
     if (exec->status != LOCUM_OK) return status_fail(error, exec->status, "%s", exec->error.text);
     if (exec_team_cancelled(exec->config.team))
         return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");

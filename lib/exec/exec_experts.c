@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // DESIGN. The router decides ids and weights per token; a counting sort turns them into lists of tokens per
-// expert. Worker 0 alone talks to the store. Then rounds, until every routed expert has been computed:
+// expert, and the store begins to read what is missing, while the operations between ROUTER and EXPERTS
+// run. Worker 0 alone talks to the store. Then rounds, until every routed expert has been computed:
 //
 //     worker 0   give back what the last round held; take what is ready (wait only if nothing is)
 //     sync
@@ -23,25 +24,6 @@
 #include <string.h>
 
 enum { TILE_ROWS = 2 * KERNELS_LANES_MAX, COLUMN_GRAIN = 64 };
-
-bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
-                    const struct exec_op *info) {
-    (void)info;
-    const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
-    struct exec_moe *moe = &exec->moe;
-    struct kernels_route route = set->route;
-    route.bias = exec_vector(exec, set->route_bias);
-    float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
-    for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
-        size_t at = i * set->used;
-        if (!kernels_route_select(&route, exec_row(exec, op->in, i), scratch, moe->ids + at,
-                                  moe->weights + at, moe->rank + at)) {
-            exec_fail_numeric(exec, op);
-            break;
-        }
-    }
-    return true;
-}
 
 // ---- worker 0: lists and rounds ---------------------------------------------------------------------
 static void sort_by_expert(struct exec *exec, const struct plan_experts *set) {
@@ -127,6 +109,28 @@ static void take_ready(struct exec *exec) {
         moe->ready_count++;
         moe->taken++;
     }
+}
+
+// ---- the router -------------------------------------------------------------------------------------
+bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info) {
+    (void)info;
+    const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
+    struct exec_moe *moe = &exec->moe;
+    struct kernels_route route = set->route;
+    route.bias = exec_vector(exec, set->route_bias);
+    float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
+    for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
+        size_t at = i * set->used;
+        if (!kernels_route_select(&route, exec_row(exec, op->in, i), scratch, moe->ids + at,
+                                  moe->weights + at, moe->rank + at)) {
+            exec_fail_numeric(exec, op);
+            break;
+        }
+    }
+    if (!exec_team_sync(exec->config.team)) return false;
+    if (worker == 0) begin(exec, set);
+    return true;
 }
 
 // ---- all workers: the phases of a round -------------------------------------------------------------
@@ -331,7 +335,6 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
                      const struct exec_op *info) {
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_team *team = exec->config.team;
-    if (worker == 0) begin(exec, set);
     exec_quantise(exec, worker, op, info);
     bool going = exec_team_sync(team);
     if (going) {
@@ -346,6 +349,6 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
     }
     if (worker > 0) return going;
     if (going) trace(exec, set);
-    store_end(exec->config.store); // also after an error: releases what is held
+    store_end(exec->config.store);
     return going;
 }

@@ -182,7 +182,8 @@ void model_dense_ffn(struct model_builder *b, uint32_t layer, struct model_ffn h
     op_add(b, layer, b->t, b->x);
 }
 
-static void shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) {
+// The expert that every token uses; gives the buffer of its result.
+static uint32_t shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) {
     uint32_t s = model_buffer(b, "s", b->params->embedding);
     gated_ffn(b, layer, "_shexp", ff, PLAN_ACT_SILU, s);
     struct plan_op gate = plan_op_make(PLAN_ROW_GATE, layer);
@@ -190,7 +191,7 @@ static void shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) 
     gate.weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
                                "blk.%u.ffn_gate_inp_shexp.weight", layer);
     plan_add_op(&b->plan, gate);
-    op_add(b, layer, s, b->t);
+    return s;
 }
 
 void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
@@ -211,12 +212,15 @@ void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
     route.in = logits;
     route.u.experts.set = set;
     plan_add_op(&b->plan, route);
+    // Between routing and experts: what is missing is read meanwhile.
+    uint32_t shared = PLAN_NONE;
+    if (how.shared_width) shared = shared_expert(b, layer, how.shared_width);
     struct plan_op experts = plan_op_make(PLAN_EXPERTS, layer);
     experts.in = b->n, experts.out = b->t;
     experts.u.experts.set = set;
     experts.u.experts.act = PLAN_ACT_SILU;
     plan_add_op(&b->plan, experts);
-    if (how.shared_width) shared_expert(b, layer, how.shared_width);
+    if (shared != PLAN_NONE) op_add(b, layer, shared, b->t);
     op_add(b, layer, b->t, b->x);
 }
 

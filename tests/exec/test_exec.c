@@ -467,6 +467,7 @@ static void numeric_failures_name_the_place(void **state) {
         {"llama", "blk.0.attn_output.weight", "layer 0: operation 'norm'"},
         {"qwen3moe", "blk.2.ffn_gate_inp.weight", "layer 2: operation 'router'"},
         {"qwen2moe", "blk.1.ffn_down_shexp.weight", "layer 2: operation 'norm'"},
+        {"qwen2moe", "blk.1.ffn_up_shexp.weight", "layer 1: operation 'matmul'"}, // experts have begun
         {"qwen3", "blk.1.ffn_up.weight", "layer 1: operation 'matmul'"},
         {"qwen3", "output_norm.weight", "operation 'matmul'"},
     };
@@ -477,9 +478,11 @@ static void numeric_failures_name_the_place(void **state) {
             open_with((struct rig_options){.threads = threads});
             locum_token tokens[20];
             rig_text(&rig, 1, tokens, 20);
-            assert_int_equal(rig_run(&rig, 0, tokens, 0, 20), LOCUM_E_NUMERIC);
-            if (!strstr(rig.error.text, cases[i].words))
-                fail_msg("%s: %s", cases[i].tensor, rig.error.text);
+            for (int again = 0; again < 2; again++) { // nothing of the first is left
+                assert_int_equal(rig_run(&rig, 0, tokens, 0, 20), LOCUM_E_NUMERIC);
+                if (!strstr(rig.error.text, cases[i].words))
+                    fail_msg("%s: %s", cases[i].tensor, rig.error.text);
+            }
         }
     }
 }

@@ -126,6 +126,28 @@ static void every_architecture_builds(void **state) {
     }
 }
 
+// What every token uses is computed while the chosen experts are read.
+static void shared_expert_lies_between_routing_and_experts(void **state) {
+    (void)state;
+    static const char *const names[] = {"qwen2moe", "qwen3moe"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        begin_arch(names[i]);
+        const struct plan *plan = build();
+        uint32_t between = 0, seen = 0;
+        for (uint32_t k = 0, router = 0; k < plan->n_ops; k++) {
+            if (plan->ops[k].kind == PLAN_ROUTER) router = k;
+            if (plan->ops[k].kind != PLAN_EXPERTS) continue;
+            for (uint32_t j = router + 1; j < k; j++)
+                if (plan->ops[j].weight != PLAN_NONE &&
+                    strstr(plan->weights[plan->ops[j].weight].name, "shexp"))
+                    seen++;
+            between += k - router - 1;
+        }
+        assert_int_equal(seen, i == 0 ? 4 * plan->layers : 0); // gate, up, down, its own gate
+        assert_int_equal(between, i == 0 ? 5 * plan->layers : 0);
+    }
+}
+
 static void dense_llama_and_tied_output(void **state) {
     (void)state;
     struct toy_spec spec = toy_spec_of("llama");
@@ -663,6 +685,7 @@ int main(void) {
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(every_architecture_builds),
+        TEST(shared_expert_lies_between_routing_and_experts),
         TEST(dense_llama_and_tied_output),
         TEST(rules_of_the_families),
         TEST(unsupported_architecture_is_named),
