@@ -63,6 +63,7 @@ if(LOCUM_SANITIZE)
     target_compile_options(locum_flags INTERFACE
         -fsanitize=${LOCUM_SANITIZE} -fno-sanitize-recover=all)
     target_link_options(locum_flags INTERFACE -fsanitize=${LOCUM_SANITIZE})
+    target_compile_definitions(locum_flags INTERFACE LOCUM_SANITIZED) # kernels unroll less
     if(LOCUM_SANITIZE MATCHES "undefined")
         # Not part of "undefined" by default: a float that does not fit an integer, 1/0 in integers.
         target_compile_options(locum_flags INTERFACE -fsanitize=float-cast-overflow)

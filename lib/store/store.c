@@ -24,8 +24,8 @@
 #include <string.h>
 
 enum {
-    DEPTH_DEFAULT = 8, // the drives that were measured give all they have at 4 to 8
-    PASSING_SHARE = 8, // a prompt passes through at most 1/8 of the pool that decode left
+    DEPTH_DEFAULT = 16, // drives give all at 4 to 8; twice that lasts while experts are computed
+    PASSING_SHARE = 16, // a prompt passes through at most 1/16 of the pool that decode left
     PASSING_LEAST = 2, // one to compute, one to read
 };
 

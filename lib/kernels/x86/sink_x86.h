@@ -15,7 +15,8 @@
 #include "kernels/x86/kernels_x86.h"
 
 #define TILE_INLINE static inline __attribute__((always_inline))
-#if defined(LOCUM_SIMDE) // unrolled, the emulation takes minutes to compile
+// Unrolled, the emulation and code for sanitizers take minutes to compile.
+#if defined(LOCUM_SIMDE) || defined(LOCUM_SANITIZED)
 #define TILE_UNROLL
 #elif defined(__clang__)
 #define TILE_UNROLL _Pragma("clang loop unroll(full)")
