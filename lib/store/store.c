@@ -25,7 +25,9 @@
 
 enum {
     DEPTH_DEFAULT = 16, // drives give all at 4 to 8; twice that lasts while experts are computed
-    PASSING_SHARE = 16, // a prompt passes through at most 1/16 of the pool that decode left
+    DEPTH_SLOTS = 8,    // slots of the pool for each read: a small pool needs them for hits
+    DEPTH_LEAST = 8,
+    PASSING_SHARE = 8, // a prompt passes through at most 1/8 of the pool that decode left
     PASSING_LEAST = 2, // one to compute, one to read
 };
 
@@ -167,6 +169,13 @@ static locum_status start_reader(struct store *store, const struct store_config 
     return LOCUM_OK;
 }
 
+// Reads in flight: what was asked for, or what drive and pool suggest.
+static uint32_t choose_depth(const struct store_config *config, const struct counts *c) {
+    if (config->depth != 0) return config->depth;
+    uint64_t depth = c->slots / DEPTH_SLOTS;
+    return depth < DEPTH_LEAST ? DEPTH_LEAST : depth > c->depth ? c->depth : (uint32_t)depth;
+}
+
 // The pool's cut for slot_bytes, and the bookkeeping that goes with it.
 static locum_status plan_pool(const struct store_config *config, struct store_cut *cut,
                               struct counts *c, locum_error *error) {
@@ -208,8 +217,9 @@ locum_status store_create(const struct store_config *config, struct store **out,
         vmem_alloc(&store->memory, (size_t)(cut.extents * cut.extent_bytes), error);
     if (status == LOCUM_OK) {
         vmem_advise_huge(&store->memory);
-        fill_in(store, config, c.depth);
-        status = start_reader(store, config, c.depth, error);
+        uint32_t depth = choose_depth(config, &c);
+        fill_in(store, config, depth);
+        status = start_reader(store, config, depth, error);
     }
     if (status != LOCUM_OK) {
         store_destroy(store);
