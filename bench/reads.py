@@ -20,7 +20,7 @@ from speed_side import MIB, Absent, Conditions, spawn
 
 BLOCK = 4096
 GOAL = 0.8                         # of what the drive gives
-DEPTH = 8                          # the store's default
+DEPTH = 16                         # the store's, for all but small pools
 
 
 def segments(program, model, conditions):

@@ -188,7 +188,7 @@ LOCUM_API locum_status locum_file_plan(const locum_file *file, const locum_optio
 typedef int32_t locum_token;
 
 // options (may be NULL): log, progress and user count. A text that the vocabulary cannot say is told
-// to log, and locum_tokenize calls progress now and then for a long text, on its own thread.
+// to log, and locum_tokenize calls progress now and then for a long text, on the calling thread.
 LOCUM_API locum_status locum_tokenizer_open(const locum_file *file, const locum_options *options,
                                             locum_tokenizer **out, locum_error *error);
 LOCUM_API void locum_tokenizer_close(locum_tokenizer *tokenizer);
@@ -296,8 +296,8 @@ typedef struct locum_stats {
     uint64_t slots_bytes, demand_bytes_per_token;
     uint64_t peak_rss;      // of the process
     uint64_t reads;         // that bytes_read came in
-    uint32_t reads_at_once; // most in flight at any time since the model was opened
-    double reading_s;       // at least one read of the request was in flight
+    uint32_t reads_at_once; // most that were asked for and not yet taken in, since opening
+    double reading_s;       // time with such a read: an upper bound of what the drive was busy
     uint64_t evictions;     // experts that gave up their slot to another
     // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
     // slots that have an expert in them.

@@ -48,6 +48,7 @@ static locum_status choose_threads(const locum_options *options, struct engine_l
         return status_fail(error, LOCUM_E_ARGUMENT, "threads is %u; 1 to %d are possible",
                            options->threads, LIMIT_THREADS);
     }
+    if (out->cpus == 0) out->cpus = 1; // the system names none that is online: there is this one
     // More threads than processors would take turns and wait for each other at every meeting point.
     if (out->threads > out->cpus) out->threads = out->cpus;
     if (out->threads > LIMIT_THREADS) out->threads = LIMIT_THREADS;

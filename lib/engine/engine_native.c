@@ -97,6 +97,12 @@ static locum_status open_files(struct engine_native *n, const struct gguf_file *
         bool direct = n->options.io != LOCUM_IO_BUFFERED;
         STATUS_TRY(file_open(path, direct, n->methods, &n->files[i], error));
         n->file_count = i + 1;
+        uint64_t now = file_size(n->files[i]), then = gguf_file_shard(gguf, i)->size;
+        if (now != then) {
+            return status_fail(error, LOCUM_E_IO,
+                               "%s: the file has changed: it has %llu bytes, %llu were there", path,
+                               (unsigned long long)now, (unsigned long long)then);
+        }
         const char *reason = file_buffered_reason(n->files[i]);
         if (!reason) continue;
         if (n->options.io == LOCUM_IO_DIRECT) {
@@ -261,7 +267,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                                         &n->op_trace, error));
     }
     STATUS_TRY(exec_load_weights(&n->layout.weights, &n->layout.model.plan, &n->kernels, n->files,
-                                 true, load_progress, n, error));
+                                 true, &n->log, load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
     STATUS_TRY(make_exec(n, error));

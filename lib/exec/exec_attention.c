@@ -181,6 +181,7 @@ static bool attend_together(struct exec *exec, uint32_t worker, const struct pla
         wave.floats = item.group * (item.cache->head_size_v + 2);
         if (item.blocks > blocks) blocks = item.blocks;
     }
+    if (wave.wide > blocks) wave.wide = blocks;
     for (uint32_t start = 0; start < blocks; start += (uint32_t)wave.wide) {
         if (start > 0 && !exec_team_sync(exec->config.team)) return false;
         wave_blocks(exec, worker, op, &wave, start);

@@ -6,12 +6,14 @@
 #include "exec/exec_load.h"
 
 #include "base/check.h"
+#include "kernels/kernels_rows.h"
 #include "platform/async_read.h"
 
 enum {
     PIECE_BYTES = 4 << 20, // where drives give all they have
     DEPTH = 4,
     BITE_BYTES = 1 << 20,
+    AHEAD_BYTES = 32 << 20, // that may wait to be rearranged: then little is left to do at the end
 };
 
 struct piece {
@@ -34,6 +36,7 @@ struct load {
     uint64_t first, next; // numbers: the first that is missing, the next to be read
     struct piece ahead;   // where the next one begins
     uint64_t arrived;     // bytes of the region, from its start
+    uint64_t settled;     // of them, those that lie as they will
     // What is rearranged next: a weight in order of place, and a row of it.
     uint32_t weight;
     uint64_t row;
@@ -43,7 +46,8 @@ struct load {
 // ---- reading ----------------------------------------------------------------------------------------
 static void submit(struct load *load) {
     struct exec_weights *w = load->weights;
-    while (load->next < load->first + DEPTH && load->ahead.range < w->n_ranges) {
+    while (load->next < load->first + DEPTH && load->ahead.range < w->n_ranges &&
+           load->arrived < load->settled + AHEAD_BYTES) {
         const struct exec_range *range = &w->ranges[load->ahead.range];
         struct piece *piece = &load->piece[load->next % DEPTH];
         uint64_t left = range->bytes - load->ahead.at;
@@ -92,21 +96,32 @@ static bool is_rearranged(const struct exec_weights *w, uint32_t i) {
     return w->multiplied[weight] && !again;
 }
 
+// Whole groups of rows that have arrived, at most a bite; or the last rows. 0: none has.
+static uint64_t rows_of_bite(const struct load *load, const struct plan_weight *weight,
+                             uint64_t place) {
+    size_t lanes = load->kernels->lanes;
+    uint64_t left = weight->rows - load->row, groups = BITE_BYTES / (lanes * weight->row_bytes);
+    uint64_t there = load->arrived < place ? 0 : (load->arrived - place) / weight->row_bytes;
+    uint64_t bite = groups < 1 ? lanes : groups * lanes;
+    if (there >= left) there = left;
+    else there -= there % lanes;
+    return there < bite ? there : bite;
+}
+
 // One bite of what has arrived. false: there is nothing to do yet.
 static bool rearrange(struct load *load) {
     const struct exec_weights *w = load->weights;
+    load->settled = load->arrived;
     while (load->weight < load->plan->n_weights && !is_rearranged(w, load->weight)) load->weight++;
     if (load->weight == load->plan->n_weights) return false;
     uint32_t number = w->order[load->weight];
     const struct plan_weight *weight = &load->plan->weights[number];
-    if (w->place[number] + weight->bytes > load->arrived) return false;
-    size_t lanes = load->kernels->lanes;
-    uint64_t groups = BITE_BYTES / (lanes * weight->row_bytes), left = weight->rows - load->row;
-    uint64_t rows = groups < 1 ? lanes : groups * lanes;
-    if (rows > left) rows = left;
-    load->kernels->interleave(
-        weight->dtype, w->region.data + w->place[number] + load->row * weight->row_bytes,
-        weight->row_bytes, (size_t)rows, load->scratch);
+    uint64_t place = w->place[number] + load->row * weight->row_bytes;
+    uint64_t rows = rows_of_bite(load, weight, place);
+    if (place < load->settled) load->settled = place;
+    if (rows == 0) return false;
+    load->kernels->interleave(weight->dtype, w->region.data + place, weight->row_bytes,
+                              (size_t)rows, load->scratch);
     load->row += rows;
     if (load->row == weight->rows) {
         load->row = 0;
@@ -125,10 +140,17 @@ static locum_status run(struct load *load, locum_error *error) {
     return LOCUM_OK;
 }
 
+static void tell_fallback(const struct async_read *queue, const struct log_sink *log) {
+    const char *reason = async_read_fallback_reason(queue);
+    if (reason) log_write(log, LOCUM_LOG_NOTICE, "weights are read by threads: %s", reason);
+}
+
+// Of those that are rearranged.
 static uint64_t widest_row(const struct exec_weights *w, const struct plan *plan) {
     uint64_t widest = 0;
     for (uint32_t i = 0; i < plan->n_weights; i++)
-        if (w->multiplied[i] && plan->weights[i].row_bytes > widest)
+        if (w->multiplied[i] && kernels_rows_runs(plan->weights[i].dtype) &&
+            plan->weights[i].row_bytes > widest)
             widest = plan->weights[i].row_bytes;
     return widest;
 }
@@ -136,6 +158,7 @@ static uint64_t widest_row(const struct exec_weights *w, const struct plan *plan
 locum_status exec_load_weights(struct exec_weights *w, const struct plan *plan,
                                const struct kernels_table *kernels,
                                struct platform_file *const *files, bool io_uring,
+                               const struct log_sink *log,
                                bool (*progress)(void *user, uint64_t done, uint64_t total),
                                void *user, locum_error *error) {
     LOCUM_ASSERT(w->region.data == NULL && plan->n_weights > 0);
@@ -152,6 +175,7 @@ locum_status exec_load_weights(struct exec_weights *w, const struct plan *plan,
     locum_status status =
         load.scratch ? async_read_create(kind, DEPTH, &load.queue, error)
                      : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to load weights");
+    if (status == LOCUM_OK && plan->n_experts == 0) tell_fallback(load.queue, log);
     if (status == LOCUM_OK) status = run(&load, error);
     async_read_destroy(load.queue); // waits for what is still out
     heap_free(load.scratch);

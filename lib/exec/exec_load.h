@@ -8,14 +8,18 @@
 #ifndef EXEC_EXEC_LOAD_H
 #define EXEC_EXEC_LOAD_H
 
+#include "base/log.h"
 #include "exec/exec_weights.h"
 #include "kernels/kernels.h"
 
-// Weights of `plan` from its files, for the kernels of this table. io_uring: allow it.
+// Weights of `plan` from its files, for the kernels of this table. io_uring: allow it; log (may be
+// NULL) is told when it was allowed and is not to be had and the plan has no experts (then the store
+// tells it).
 // progress(user, done, total), in bytes, may return true to cancel; NULL: none.
 locum_status exec_load_weights(struct exec_weights *weights, const struct plan *plan,
                                const struct kernels_table *kernels,
                                struct platform_file *const *files, bool io_uring,
+                               const struct log_sink *log,
                                bool (*progress)(void *user, uint64_t done, uint64_t total),
                                void *user, locum_error *error);
 

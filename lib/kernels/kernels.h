@@ -109,8 +109,9 @@ size_t kernels_act_bytes(enum kernels_act act, size_t k);
 // ---------------------------------------------------------------------------------------------
 
 // y[c * y_stride + r] = dot(row r of w, column c) for r < rows, c < n_cols.
-// Rows lie w_row_bytes apart, interleaved as described at kernels_table; w has no alignment. Columns
-// lie act_stride bytes apart, aligned to 64; cols (may be NULL) picks them: column c is number cols[c].
+// Rows have w_row_bytes bytes, exactly those of k weights, and are interleaved as described at
+// kernels_table; w has no alignment. Columns lie act_stride bytes apart, aligned to 64; cols (may be
+// NULL) picks them: column c is number cols[c].
 // Work is shared between threads by rows, in whole groups, never by k.
 struct kernels_matmul {
     const uint8_t *w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Owns:      a bounded queue of reads that run in the background.
-// Called by: store (experts), engine (loading of dense weights).
+// Called by: store (experts), exec_load (dense weights).
 // Threads:   one consumer thread calls everything; the reads run in threads of the queue or in the
 //            kernel. A buffer belongs to the queue from submit until its completion is taken.
 // Errors:    of one read: in its completion. Short reads, interruptions and "try again" are handled

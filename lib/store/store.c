@@ -247,7 +247,6 @@ static uint32_t expert_of(const struct store *store, const struct store_entry *e
 static void evict_slot(struct store *store, uint32_t number) {
     store->expert_slot[store->pool.slot[number].expert] = STORE_NONE;
     store_pool_empty(&store->pool, number);
-    store->stats.evictions++;
 }
 
 // The last hit of an ascending step that is kept and not yet taken gives its slot to the next
@@ -259,6 +258,7 @@ static bool give_up_last_hit(struct store *store) {
         if (entry->state != STORE_ENTRY_COMING || entry->read) continue;
         if (store->pool.slot[entry->slot].state != STORE_SLOT_READY) continue;
         evict_slot(store, entry->slot);
+        store->stats.evictions++;
         entry->slot = STORE_NONE;
         entry->state = STORE_ENTRY_WAITING;
         step->waiting++;
@@ -277,8 +277,11 @@ static uint32_t make_room(struct store *store, bool pressing) {
                 step->passing >= store->passing_most[size_class];
     struct store_victim victim;
     if (store_evict_choose(&store->evict, &store->pool, size_class, keep, &victim)) {
-        for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++)
-            if (store->pool.slot[k].state != STORE_SLOT_EMPTY) evict_slot(store, k);
+        for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++) {
+            if (store->pool.slot[k].state == STORE_SLOT_EMPTY) continue;
+            evict_slot(store, k);
+            store->stats.evictions++;
+        }
     } else if (!pressing || !give_up_last_hit(store)) {
         return STORE_NONE;
     }

@@ -4,7 +4,8 @@
 //            them; who stays and who goes; statistics and the routing trace's residency column.
 // Called by: exec's EXPERTS operation (one caller thread), engine (create, sizes, statistics).
 // Threads:   every function below is called from one thread; reads run in platform's async queue.
-//            A slot's bytes are written only while LOADING and read by kernels only while HELD.
+//            A slot's bytes are written while LOADING, and read by kernels while HELD; the first
+//            time their user may rearrange them then (store_expert.fresh).
 // Errors:    a failed read is tried once more, then store_take returns LOCUM_E_IO with file and
 //            offset; the store stays usable (the slot is empty again).
 // Not here:  activations, tensor shapes, arithmetic. The store knows byte ranges and ids.
@@ -55,7 +56,7 @@ struct store_config {
     struct platform_file *const *files;
     uint32_t file_count;
     uint64_t slot_bytes; // bytes of the pool, all overhead included; >= store_floor()
-    uint32_t depth;      // reads in flight at most; 0: default
+    uint32_t depth;      // reads in flight at most; 0: 8 to 16, by the slots of the pool
     bool io_uring;       // allow it
     const struct log_sink *log;
 };
@@ -91,7 +92,7 @@ struct store_expert {
     uint32_t id;
     uint32_t slot;                          // ticket for store_done
     bool hit;                               // was in memory before this step
-    bool fresh;                             // given out for the first time since it was read
+    bool fresh;                             // nobody was done with it since it was read
     uint8_t *segment[STORE_SEGMENTS];       // NULL where absent
 };
 // The next expert that can be computed. wait false: *out unchanged and *got false if none is ready
@@ -113,8 +114,8 @@ struct store_stats {
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
     uint64_t wait_ns;        // store_take blocked with nothing to compute
-    uint64_t reading_ns;     // at least one read was in flight
-    uint32_t in_flight_most; // reads at once
+    uint64_t reading_ns;     // at least one read was asked for and not yet taken in
+    uint32_t in_flight_most; // such reads at once
     uint64_t resident_bytes; // slots in use
     uint64_t pool_bytes;
 };

@@ -18,7 +18,7 @@ enum store_slot_state {
     STORE_SLOT_EMPTY,   // no expert, bytes mean nothing
     STORE_SLOT_LOADING, // reads write into it
     STORE_SLOT_READY,   // holds its expert
-    STORE_SLOT_HELD,    // given out by store_take, kernels read it
+    STORE_SLOT_HELD,    // given out by store_take, its user's
     STORE_SLOT_STATES
 };
 
@@ -26,7 +26,7 @@ struct store_slot {
     uint32_t expert; // number over all layers; STORE_NONE: empty
     uint32_t entry;  // of the running step, which keeps it; STORE_NONE: may be evicted when READY
     enum store_slot_state state;
-    bool fresh; // not given out since it was read
+    bool fresh; // nobody was done with it since it was read
 };
 
 // The only place where a state changes.

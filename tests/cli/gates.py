@@ -4,6 +4,7 @@
 For a tiny model of each architecture: one long answer as the base, then runs that differ from it in
 one factor, then a set in which every pair of values of two factors meets. The running hash over the
 bits of all logits and the ids must be those of the base. bench/soak.py runs the whole product.
+No more threads compute than there are processors; tests/exec has seven wherever it runs.
 
 A model that writes the same few words, or routes to few experts, would prove nothing and fails.
 """

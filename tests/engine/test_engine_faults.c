@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/engine.h"
 #include "tests/platform/fake_disk.h"
@@ -361,6 +363,24 @@ static void answer_goes_on_after_a_fault(void **state) {
     plant_end();
 }
 
+// Between reading the directory and the weights somebody cuts the file: no weight is taken for zeros.
+static void changed_file_is_refused(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    const char *cut = talk_save(&spec);
+    struct stat about;
+    locum_file *file;
+    locum_model *model = NULL;
+    locum_error error;
+    assert_int_equal(stat(cut, &about), 0);
+    assert_int_equal(locum_file_open(cut, &file, &error), LOCUM_OK);
+    assert_int_equal(truncate(cut, about.st_size - 20000), 0);
+    assert_int_equal(locum_model_open(file, NULL, &model, &error), LOCUM_E_IO);
+    if (!strstr(error.text, cut) || !strstr(error.text, "has changed")) fail_msg("%s", error.text);
+    assert_null(model);
+    locum_file_close(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(every_allocation_fails_once, set_up),
@@ -368,6 +388,7 @@ int main(void) {
         cmocka_unit_test_setup(every_read_fails_from_there_on, set_up),
         cmocka_unit_test_setup(short_and_interrupted_reads, set_up),
         cmocka_unit_test_setup(answer_goes_on_after_a_fault, set_up),
+        cmocka_unit_test(changed_file_is_refused),
         cmocka_unit_test_setup(decoding_allocates_nothing, set_up), // last: its hooks stay
     };
     return cmocka_run_group_tests(tests, make_model, scratch_remove);

@@ -29,7 +29,7 @@ struct rig_options {
     void *trace_user;
 };
 
-enum { RIG_POSITIONS = 2304, RIG_SEQUENCES = 4 };
+enum { RIG_POSITIONS = 3328, RIG_SEQUENCES = 4 };
 
 struct rig {
     struct rig_options options;

@@ -71,8 +71,8 @@ static void begin(const struct toy_spec *spec, bool direct) {
 }
 
 static locum_status load(bool (*progress)(void *, uint64_t, uint64_t), void *user) {
-    return exec_load_weights(&w.weights, &w.model.plan, &w.kernels, w.files, false, progress,
-                             user, &w.error);
+    return exec_load_weights(&w.weights, &w.model.plan, &w.kernels, w.files, false, NULL,
+                             progress, user, &w.error);
 }
 
 static void every_weight_has_its_bytes(void) {
@@ -86,7 +86,7 @@ static void every_weight_has_its_bytes(void) {
             assert_memory_equal(data, expected, weight->bytes);
         } else {
             for (size_t r = 0; r < weight->rows; r++) {
-                uint8_t row[4096];
+                uint8_t row[16384];
                 assert_true(weight->row_bytes <= sizeof row);
                 kernels_rows_copy(&w.kernels, weight->dtype, data, weight->row_bytes, weight->rows,
                                   r, row);
@@ -168,6 +168,21 @@ static void tied_weight_is_held_once(void **state) {
     every_weight_has_its_bytes();
 }
 
+// Matrices of several pieces and bites, one of whose last rows are no whole group.
+static void large_matrices_arrive_in_pieces(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("llama");
+    spec.experts = 0;
+    spec.layers = 1;
+    spec.width = 1024;
+    spec.ff = 8032;
+    spec.vocabulary = 317;
+    spec.type = DTYPE_Q8_0;
+    begin(&spec, true);
+    assert_true(w.weights.bytes > 24u << 20);
+    every_weight_has_its_bytes();
+}
+
 struct watch {
     uint64_t done, total, calls, stop_after;
 };
@@ -225,6 +240,7 @@ int main(void) {
         TEST(multiplied_weights_are_interleaved),
         TEST(experts_are_left_out),
         TEST(tied_weight_is_held_once),
+        TEST(large_matrices_arrive_in_pieces),
         TEST(progress_is_told_and_may_cancel),
         TEST(faults_of_the_disk),
     };
