@@ -81,8 +81,10 @@ static void prepare(struct async_uring *uring, uint32_t index) {
     io_uring_prep_read(entry, (int)request->file->handle, transfer->buffer + transfer->done,
                        (unsigned)file_transfer_next(transfer), transfer->offset + transfer->done);
     io_uring_sqe_set_data64(entry, index);
-    // A buffered read that hits the page cache would copy inside submit, on the consumer's time.
-    if (!request->file->direct) io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
+    // Begun by a thread of the kernel. Else the consumer would spend its own time on it: on finding
+    // and clearing the pages of a direct read when they are used for the first time, or on copying
+    // what a buffered one finds in the page cache.
+    io_uring_sqe_set_flags(entry, IOSQE_ASYNC);
     uring->unsent++;
 }
 
