@@ -123,11 +123,11 @@ static int read_real(const struct reader *r, const struct cli_flag *flag, const 
 }
 
 static int read_size(const struct reader *r, const char *shown, struct cli_value *value) {
-    if (strcmp(value->text, "auto") == 0) {
+    if (cli_number_is_word(value->text, "auto")) {
         value->integer = CLI_SIZE_AUTO;
         return CLI_EXIT_OK;
     }
-    if (strcmp(value->text, "all") == 0) {
+    if (cli_number_is_word(value->text, "all")) {
         value->integer = CLI_SIZE_ALL;
         return CLI_EXIT_OK;
     }
@@ -139,6 +139,16 @@ static int read_size(const struct reader *r, const char *shown, struct cli_value
     return cli_output_usage(r->name,
                             "%s '%s': %s; sizes are 6G, 512MiB, a number of bytes, auto or all",
                             shown, value->text, why);
+}
+
+static int read_path(const struct reader *r, const struct cli_flag *flag, const char *shown,
+                     const struct cli_value *value) {
+    if (!value->text[0])
+        return cli_output_usage(r->name, "%s '': a path is needed, this is an empty text", shown);
+    if (flag->kind == CLI_INPUT || strcmp(value->text, "-") != 0) return CLI_EXIT_OK;
+    return cli_output_usage(r->name,
+                            "%s -: standard output has the result; ./- is a file of that name",
+                            shown);
 }
 
 // shown: the flag as the user wrote it, without its value.
@@ -166,25 +176,80 @@ static int set_flag(struct reader *r, int id, const char *shown, const char *att
         return read_size(r, shown, value);
     case CLI_CHOICE:
         return read_choice(r, flag, shown, value);
+    case CLI_INPUT:
+    case CLI_OUTPUT:
+        return read_path(r, flag, shown, value);
     default:
         return CLI_EXIT_OK;
     }
 }
 
 // ---- the line ----------------------------------------------------------------------------------
+// What other programs call our flags, where the two names are not near.
+static const struct {
+    const char *theirs;
+    enum cli_flag_id ours;
+} spellings[] = {
+    {"temperature", CLI_TEMP},       {"ctx-size", CLI_CTX},          {"context", CLI_CTX},
+    {"context-size", CLI_CTX},       {"max-tokens", CLI_PREDICT},    {"n-predict", CLI_PREDICT},
+    {"max-new-tokens", CLI_PREDICT}, {"threads-batch", CLI_THREADS}, {"batch-size", CLI_CHUNK},
+    {"ubatch-size", CLI_CHUNK},      {"cache-type-k", CLI_KV_TYPE},  {"cache-type-v", CLI_KV_TYPE},
+};
+
+static bool has_flag(const struct reader *r, int id) {
+    return cli_flag_table[id].commands & 1U << r->command;
+}
+
+// The flag of this command with exactly that name, or with that name elsewhere; NULL: none.
+static const char *meant_flag(const struct reader *r, const char *name) {
+    for (int i = 0; i < CLI_FLAGS; i++) {
+        if (has_flag(r, i) && strcmp(cli_flag_table[i].name, name) == 0) return name;
+    }
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        int id = spellings[i].ours;
+        if (has_flag(r, id) && strcmp(spellings[i].theirs, name) == 0)
+            return cli_flag_table[id].name;
+    }
+    return NULL;
+}
+
 // A flag that other commands have: say so, rather than guess.
-static int unknown_flag(const struct reader *r, const char *shown, const char *name) {
+static int foreign_flag(const struct reader *r, const char *shown, const struct cli_flag *flag,
+                        const char *written) {
+    int owner = 0;
+    while (!(flag->commands & 1U << owner))
+        owner++;
+    return cli_output_usage(r->name, "%s is no flag of this command; `locum %s` has %s", shown,
+                            cli_command_table[owner].name,
+                            strcmp(shown, written) == 0 ? "it" : written);
+}
+
+static int unknown_letter(const struct reader *r, const char *shown, char letter) {
+    const char written[] = {'-', letter, 0};
     for (int i = 0; i < CLI_FLAGS; i++) {
         const struct cli_flag *flag = &cli_flag_table[i];
-        bool same = name[1] ? strcmp(flag->name, name) == 0 : flag->letter == name[0];
-        if (!same) continue;
-        int owner = 0;
-        while (!(flag->commands & 1U << owner))
-            owner++;
-        return cli_output_usage(r->name, "%s is no flag of this command; `locum %s` has it", shown,
-                                cli_command_table[owner].name);
+        if (flag->letter != letter) continue;
+        if (!has_flag(r, i)) return foreign_flag(r, shown, flag, written);
+        return cli_output_usage(r->name, "unknown flag %s; did you mean %s?", shown, written);
     }
-    const char *near = nearest_flag(r->command, name);
+    return cli_output_usage(r->name, "unknown flag %s", shown);
+}
+
+// shown: as the user wrote it; name: without its dashes.
+static int unknown_flag(const struct reader *r, const char *shown, const char *name) {
+    const struct cli_command *command = &cli_command_table[r->command];
+    bool model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
+    if (model && command->operands_least > 0)
+        return cli_output_usage(r->name, "unknown flag %s; the model needs none: locum %s %s",
+                                shown, r->name, command->operands);
+    if (name[0] && !name[1]) return unknown_letter(r, shown, name[0]);
+    for (int i = 0; i < CLI_FLAGS; i++) {
+        const struct cli_flag *flag = &cli_flag_table[i];
+        if (!has_flag(r, i) && strcmp(flag->name, name) == 0)
+            return foreign_flag(r, shown, flag, shown);
+    }
+    const char *near = meant_flag(r, name);
+    if (!near) near = nearest_flag(r->command, name);
     if (near) return cli_output_usage(r->name, "unknown flag %s; did you mean --%s?", shown, near);
     return cli_output_usage(r->name, "unknown flag %s", shown);
 }
@@ -198,18 +263,18 @@ static int read_long(struct reader *r, const char *argument) {
     name[length] = 0;
     for (int i = 0; i < CLI_FLAGS; i++) {
         const struct cli_flag *flag = &cli_flag_table[i];
-        if (!(flag->commands & 1U << r->command) || strcmp(flag->name, name + 2) != 0) continue;
+        if (!has_flag(r, i) || strcmp(flag->name, name + 2) != 0) continue;
         return set_flag(r, i, name, equals ? equals + 1 : NULL);
     }
     return unknown_flag(r, name, name + 2);
 }
 
-// -n 40 and -n40.
+// -n 40 and -n40. A long name behind one dash is taken for what it says: -temp is not -t with "emp".
 static int read_short(struct reader *r, const char *argument) {
     char shown[3] = {'-', argument[1], 0};
+    if (argument[2] && meant_flag(r, argument + 1)) return unknown_flag(r, argument, argument + 1);
     for (int i = 0; i < CLI_FLAGS; i++) {
-        const struct cli_flag *flag = &cli_flag_table[i];
-        if (!(flag->commands & 1U << r->command) || flag->letter != argument[1]) continue;
+        if (!has_flag(r, i) || cli_flag_table[i].letter != argument[1]) continue;
         return set_flag(r, i, shown, argument[2] ? argument + 2 : NULL);
     }
     return unknown_flag(r, argument[2] ? argument : shown, argument + 1);

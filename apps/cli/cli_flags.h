@@ -29,7 +29,9 @@ enum cli_kind {
     CLI_REAL,    // least..most
     CLI_SIZE,    // bytes, or one of choices
     CLI_CHOICE,  // one of choices
-    CLI_TEXT
+    CLI_TEXT,
+    CLI_INPUT, // path of a file, - for standard input
+    CLI_OUTPUT // path of a file
 };
 
 enum cli_flag_id {

@@ -85,7 +85,8 @@ void cli_help_overview(bool to_error) {
 
 // ---- JSON --------------------------------------------------------------------------------------
 static json_t *flag_json(const struct cli_flag *flag) {
-    static const char *const kinds[] = {"switch", "integer", "real", "size", "choice", "text"};
+    static const char *const kinds[] = {"switch", "integer", "real", "size",
+                                        "choice", "text", "input", "output"};
     char letter[2] = {flag->letter, 0};
     json_t *commands = json_array(), *choices = json_array();
     for (int i = 0; i < CLI_COMMANDS; i++) {

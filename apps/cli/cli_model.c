@@ -278,11 +278,14 @@ int cli_model_open_tokenizer(struct cli_model *model) {
 }
 
 int cli_model_load(struct cli_model *model) {
+    const struct cli_value *flags = model->arguments->flags;
+    if (flags[CLI_TRACE].given && model->info.experts == 0)
+        cli_output_warn("--trace: the model has no experts, so the trace has no rows");
     locum_error error;
     locum_status status = locum_model_open(model->file, &model->options, &model->model, &error);
     if (status != LOCUM_OK) return cli_model_fail(status, &error, false);
     cli_output_note("%s", locum_model_summary(model->model));
-    if (model->arguments->flags[CLI_VERBOSE].given) show_settings(model);
+    if (flags[CLI_VERBOSE].given) show_settings(model);
     return CLI_EXIT_OK;
 }
 

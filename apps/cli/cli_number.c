@@ -39,15 +39,17 @@ static const struct unit {
     {"kb", 1e3},   {"mb", 1e6},     {"gb", 1e9},     {"tb", 1e12},
 };
 
-static const struct unit *unit_of(const char *text) {
-    char lower[8] = "";
-    size_t length = strlen(text);
-    if (length >= sizeof lower) return NULL;
-    for (size_t i = 0; i < length; i++) {
-        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + ('a' - 'A')) : text[i];
+bool cli_number_is_word(const char *text, const char *word) {
+    for (; *word; text++, word++) {
+        char lower = *text >= 'A' && *text <= 'Z' ? (char)(*text + ('a' - 'A')) : *text;
+        if (lower != *word) return false;
     }
+    return !*text;
+}
+
+static const struct unit *unit_of(const char *text) {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(units[i].name, lower) == 0) return &units[i];
+        if (cli_number_is_word(text, units[i].name)) return &units[i];
     }
     return NULL;
 }
@@ -92,6 +94,10 @@ static const char *scaled(double value, double step, const char *const *names, i
 const char *cli_number_bytes(uint64_t bytes, char text[CLI_NUMBER_TEXT]) {
     static const char *const names[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};
     return scaled((double)bytes, 1024, names, 5, text);
+}
+
+const char *cli_number_peak(uint64_t bytes, char text[CLI_NUMBER_TEXT]) {
+    return bytes ? cli_number_bytes(bytes, text) : "unknown";
 }
 
 const char *cli_number_short(uint64_t count, char text[CLI_NUMBER_TEXT]) {

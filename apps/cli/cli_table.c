@@ -23,7 +23,7 @@ static const char *const tiers[] = {"auto", "ref", "avx2", "avxvnni", "avx512", 
 // name, letter, kind, commands, value, least, most, choices, help
 const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_PROMPT] = {"prompt", 'p', CLI_TEXT, RUN, "TEXT", 0, 0, NULL, "the prompt"},
-    [CLI_FILE] = {"file", 'f', CLI_TEXT, RUN, "FILE", 0, 0, NULL, "read the prompt from FILE"},
+    [CLI_FILE] = {"file", 'f', CLI_INPUT, RUN, "FILE", 0, 0, NULL, "read the prompt from FILE"},
     [CLI_PREDICT] = {"predict", 'n', CLI_INTEGER, RUN | BENCH, "N", 0, U32_MOST, NULL,
                      "tokens of the answer at most (run: until it ends or the context is full; "
                      "bench: 64)"},
@@ -48,7 +48,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
          "bench: 1)"},
     [CLI_MEMORY] = {"memory", 0, CLI_SIZE, MODEL_SETS, "SIZE", 0, 0, sizes,
                     "ceiling for everything: 6G, 512MiB, a number of bytes, auto (what the machine "
-                    "can spare) or all (the whole model)"},
+                    "can spare; the default) or all (the whole model)"},
     [CLI_CTX] = {"ctx", 'c', CLI_INTEGER, MODEL_SETS, "N", 1, 4194304, NULL,
                  "tokens that prompt and answer may have together (4096, or what the model was "
                  "trained for if that is less)"},
@@ -58,11 +58,11 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                    "tokens of the prompt in one step, never more than it has (chosen by the memory "
                    "plan)"},
     [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
-                "how experts are read; direct goes past the page cache"},
+                "how experts are read (auto); direct goes past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
-                     "numbers in the KV cache"},
+                     "numbers in the KV cache (f16)"},
     [CLI_CPU] = {"cpu", 0, CLI_CHOICE, RUN | BENCH, "SET", 0, 0, tiers,
-                 "instruction set; the answer is the same with each"},
+                 "instruction set (auto); the answer is the same with each"},
     [CLI_PROMPT_TOKENS] = {"prompt-tokens", 0, CLI_INTEGER, BENCH, "N", 1, 4194304, NULL,
                            "tokens of the prompt (256)"},
     [CLI_DEPTH] = {"depth", 0, CLI_INTEGER, BENCH, "N", 0, 4194304, NULL,
@@ -73,11 +73,11 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_REPEAT] = {"repeat", 'r', CLI_INTEGER, BENCH, "N", 1, 10000, NULL, "repetitions (3)"},
     [CLI_PLAN] = {"plan", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                   "show the memory plan before loading"},
-    [CLI_STATS] = {"stats", 0, CLI_TEXT, RUN, "FILE", 0, 0, NULL,
+    [CLI_STATS] = {"stats", 0, CLI_OUTPUT, RUN, "FILE", 0, 0, NULL,
                    "write what was measured to FILE, as JSON"},
-    [CLI_TRACE] = {"trace", 0, CLI_TEXT, RUN, "FILE", 0, 0, NULL,
+    [CLI_TRACE] = {"trace", 0, CLI_OUTPUT, RUN, "FILE", 0, 0, NULL,
                    "write which experts each token used to FILE, as CSV"},
-    [CLI_OP_TRACE] = {"op-trace", 0, CLI_TEXT, RUN | BENCH, "FILE", 0, 0, NULL,
+    [CLI_OP_TRACE] = {"op-trace", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
                       "write how long each operation took to FILE, as CSV"},
     [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
                      "list the tensors as well"},

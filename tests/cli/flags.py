@@ -144,7 +144,7 @@ def memory():
     check(tight["experts"]["bytes_read"] > wide["experts"]["bytes_read"], "same reads")
     equal(tight["logits_hash"], wide["logits_hash"], "least and most memory")
     equal(stats(*BASE["run"], "--memory", "64MiB")["memory"]["budget"], 64 << 20, "64MiB")
-    for text in ("auto", "1G"):
+    for text in ("auto", "Auto", "1G"):
         stats(*BASE["run"], "--memory", text)
 
 
@@ -158,6 +158,10 @@ def trace():
     equal(lines[0], "# route_trace v1", "first line of the trace")
     rows = [line.split(",") for line in lines if line[0].isdigit()]
     check({row[1] for row in rows} == {"0", "1"}, "the trace lacks a phase")
+    with tempfile.TemporaryDirectory() as folder:
+        dense = ["run", model("good-qwen3-f32"), "-p", "a", "-n", 1]
+        locum(*dense, "--trace", os.path.join(folder, "t")).expect(0, "--trace", "no experts")
+        check("no experts" not in locum(*dense).expect(0).err, "a trace nobody asked for")
 
 
 def op_trace(command):
@@ -358,7 +362,8 @@ def each_flag(*kinds):
 
 
 def test_a_missing_value_names_the_flag():
-    for command, name, _ in each_flag("integer", "real", "size", "choice", "text"):
+    for command, name, _ in each_flag("integer", "real", "size", "choice", "text", "input",
+                                      "output"):
         locum(command, name).expect(2, f"{name} needs a value")
 
 
@@ -392,12 +397,23 @@ def test_choices_hold_and_are_told():
         locum(command, name, "no-such").expect(2, name, "no-such", *flag["choices"])
 
 
+def test_paths_are_paths():
+    for command, name, flag in each_flag("input", "output"):
+        locum(command, *BASE[command], name, "").expect(2, f"{name} ''", "empty")
+        if flag["kind"] == "output":
+            with tempfile.TemporaryDirectory() as folder:
+                locum(command, *BASE[command], name, "-", cwd=folder).expect(2, f"{name} -", "./-")
+                equal(os.listdir(folder), [], f"files after {name} -")
+                locum(command, *BASE[command], name, "./-", cwd=folder).expect(0)
+                equal(os.listdir(folder), ["-"], f"files after {name} ./-")
+
+
 def test_sizes():
     def budget(text):
         return inspect(MOE, "--memory", text)["plan"]["budget"]
     for text, wanted in (("1G", 1 << 30), ("1GiB", 1 << 30), ("1gb", 10 ** 9), ("1.5g", 3 << 29),
                          ("20M", 20 << 20), ("20480K", 20 << 20), ("20971521", (20 << 20) + 1),
-                         ("20971521B", (20 << 20) + 1)):
+                         ("20971521B", (20 << 20) + 1), ("ALL", budget("all"))):
         equal(budget(text), wanted, text)
     for text in ("0", "0G", "-1", "1X", "G", "99999999T", "99999999999999999999"):
         locum("run", MOE, "-p", "x", f"--memory={text}").expect(2, "--memory", text)
@@ -419,7 +435,23 @@ def test_flags_that_are_wrong():
             (["run", MOE, "--qqqqqqq"], ["unknown flag --qqqqqqq"]),
             (["run", MOE, "-Z"], ["unknown flag -Z"]),
             (["run", MOE, "--" + "x" * 1000], ["unknown flag"]),
-            (["inspect", MOE, "--temp", "1"], ["--temp", "locum run"]),
+            (["inspect", MOE, "--temp", "1"], ["--temp is no flag", "`locum run` has it"]),
+            (["inspect", MOE, "-p", "a"], ["-p is no flag", "`locum run` has it"]),
+            (["inspect", MOE, "--v"], ["--v is no flag", "`locum run` has -v"]),
+            (["run", MOE, "--n", "3"], ["unknown flag --n; did you mean -n?"]),
+            (["run", MOE, "--h"], ["unknown flag --h; did you mean -h?"]),
+            (["run", MOE, "--z"], ["unknown flag --z"]),
+            (["run", MOE, "-temp", "0"], ["unknown flag -temp; did you mean --temp?"]),
+            (["run", MOE, "-prompt", "a"], ["did you mean --prompt?"]),
+            (["run", MOE, "-temperature", "0"], ["did you mean --temp?"]),
+            (["run", MOE, "--temperature", "0"], ["did you mean --temp?"]),
+            (["run", MOE, "--ctx-size", "64"], ["did you mean --ctx?"]),
+            (["run", MOE, "--max-tokens", "5"], ["did you mean --predict?"]),
+            (["run", MOE, "--n-predict=5"], ["did you mean --predict?"]),
+            (["bench", MOE, "--threads-batch", "2"], ["did you mean --threads?"]),
+            (["inspect", MOE, "--n-predict", "5"], ["unknown flag --n-predict"]),
+            (["run", "-m", MOE], ["unknown flag -m", "locum run MODEL"]),
+            (["inspect", "--model", MOE], ["unknown flag --model", "locum inspect MODEL"]),
             (["run", MOE, "-n", "1", "-n", "2"], ["-n", "twice"]),
             (["run", MOE, "-p", "a", "-n", "-3"], ["-n '-3'", "0 to 4294967294"]),
             (["run", MOE, "-p", "a", "-f", "b"], ["--prompt and --file exclude"]),
@@ -427,6 +459,7 @@ def test_flags_that_are_wrong():
             (["run", MOE, "text"], ["-p"]),
             (["run"], ["MODEL is missing"]),
             (["run", "", "-p", "a"], ["MODEL is an empty text", "Try: locum help run"]),
+            (["bench", ""], ["MODEL is an empty text"]),
             (["inspect", MOE, MOE], ["too many"]),
             (["inspect", MOE, "--", "--json"], ["too many"]),
             (["insepct", MOE], ["locum inspect"]),
