@@ -171,7 +171,10 @@ def table(a):
     records = read_records(a.results)
     if not records:
         sys.exit("%s: nothing has been measured" % a.results)
+    precision = read_records(a.precision)
     text = speed_table.tables(records)
+    if precision:
+        text += "\n\n" + speed_table.precision(precision)
     if a.write:
         speed_table.replace(a.write, text)
     else:
@@ -202,6 +205,8 @@ def parse_arguments(argv):
     for one in (r, t):
         one.add_argument("--results", metavar="FILE", default=os.path.join(FOLDER, "results.jsonl"))
     t.add_argument("--write", metavar="FILE", help="replace the generated part of FILE")
+    t.add_argument("--precision", metavar="FILE", help="what bench/precision.py found",
+                   default=os.path.join(FOLDER, "precision.jsonl"))
     r.add_argument("--locum", required=True, metavar="PROGRAM")
     r.add_argument("--build", metavar="TEXT", help="what was built (default: git describe)")
     r.add_argument("--locum-flags", metavar="TEXT", type=str.split, default=[],

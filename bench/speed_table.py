@@ -133,6 +133,26 @@ def sources(records):
     return "\n".join("- " + line for line in lines)
 
 
+def precision(records):
+    """Distances to the float reference; of each model the last record."""
+    body, versions = [], {}
+    for (model,), group in grouped(records, "model").items():
+        record = group[-1]
+        theirs = record["sides"].get("upstream")
+        for name, side in record["sides"].items():
+            ratio = "%.2f" % (side["kld_mean"] / theirs["kld_mean"]) if theirs else ""
+            body.append(["%s, %d positions" % (record["file"], record["positions"]), name,
+                         "%.2e" % side["kld_mean"], "%.2e" % side["kld_median"],
+                         "%.2f" % side["top_1"], ratio])
+            versions.setdefault(name, {})[side["version"]] = None
+    head = ["model", "side", "mean KLD", "median KLD", "top-1, %", "mean to upstream's"]
+    lines = ["measured %s to %s" % (min(r["date"] for r in records)[:10],
+                                    max(r["date"] for r in records)[:10])]
+    lines += ["%s: %s" % (name, "; ".join(found)) for name, found in versions.items()]
+    return "\n\n".join(["### Distance to exact arithmetic on the same weights", rows(head, body),
+                        "\n".join("- " + line for line in lines)])
+
+
 def tables(records):
     """All of it: in memory, then under each limit."""
     parts = []

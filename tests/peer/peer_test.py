@@ -312,14 +312,19 @@ def same_ids(bench, section, model, name, sample, special=False):
     return expected
 
 
-def real_model(bench, section, model, kind, chat, chunk):
-    vocabulary = vocabulary_of(model)
+def parts_of(model, ids, size):
+    """Pieces of a text's ids, each beginning as a text does."""
     meta = gguf_file.Reader(model).meta
     adds_bos = meta.get("tokenizer.ggml.add_bos_token", meta["tokenizer.ggml.model"] == "llama")
     bos = meta["tokenizer.ggml.bos_token_id"] if adds_bos else None
+    return chunks_of(ids[bos is not None:], size, bos)
+
+
+def real_model(bench, section, model, kind, chat, chunk):
+    vocabulary = vocabulary_of(model)
     ids = same_ids(bench, section, model, "ids of the prose", [prose()])[0]
     measured = Measured()
-    for i, part in enumerate(chunks_of(ids[bos is not None:], chunk, bos)):
+    for i, part in enumerate(parts_of(model, ids, chunk)):
         measured.add(bench, model, part, vocabulary, with_tiers=i == 0)
     judge(bench, section, "prose", measured, kind, "mean", sure=True)
     answers = Measured()

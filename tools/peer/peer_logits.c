@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asks upstream llama.cpp, through its prebuilt library, for what the tests compare with ours.
+// Asks a peer's library for what the tests compare with ours: upstream llama.cpp, or with -DPEER_IK
+// ik_llama.cpp, of which only logits are wanted.
 //
 //   peer_logits logits   MODEL IDS OUT [options]   every position's logits, raw float32
 //   peer_logits greedy   MODEL IDS N   [options]   N ids that follow, always the likeliest
@@ -9,12 +10,11 @@
 //
 // IDS is a text file of decimal ids. TEXTS holds texts that each end with a zero byte.
 // Options: --backend FILE (a libggml-cpu-*.so; the tier decides the arithmetic), --batch N,
-// --threads N, --f32-kv (float32 keys and values, flash attention off), --no-bos, --special
-// (texts may hold special tokens). tools/peer/setup.sh builds it outside the tree.
-#include "ggml-backend.h"
-#include "llama.h"
+// --threads N, --f32-kv (float32 keys and values, flash attention off), --read, --repack (no mmap; and
+// weights in an order of the peer's own), --no-bos, --special (texts may hold special tokens).
+// tools/peer/setup.sh and setup_ik.sh build it outside the tree.
+#include "peer_library.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct options {
     const char *backend;
     int batch;
     int threads;
+    enum peer_load load;
     bool f32_kv;
     bool bos;
     bool special;
@@ -89,6 +90,8 @@ static struct options parse_options(int argc, char **argv) {
     for (int i = 0; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (!strcmp(argv[i], "--f32-kv")) o.f32_kv = true;
+        else if (!strcmp(argv[i], "--read")) o.load = PEER_READ;
+        else if (!strcmp(argv[i], "--repack")) o.load = PEER_REPACKED;
         else if (!strcmp(argv[i], "--no-bos")) o.bos = false;
         else if (!strcmp(argv[i], "--special")) o.special = true;
         else if (!strcmp(argv[i], "--backend")) o.backend = value, i++;
@@ -96,13 +99,13 @@ static struct options parse_options(int argc, char **argv) {
         else if (!strcmp(argv[i], "--threads")) o.threads = positive(value), i++;
         else fail("unknown option", argv[i]);
     }
-    if (!o.backend) fail("--backend FILE is missing", NULL);
     return o;
 }
 
-static struct llama_model *load(const char *path, bool vocabulary_only) {
+static struct llama_model *load(const char *path, const struct options *o, bool vocabulary_only) {
     struct llama_model_params p = llama_model_default_params();
     p.n_gpu_layers = 0;
+    if (o->load != PEER_MAPPED) peer_set_model(&p, o->load, !o->f32_kv);
     p.vocab_only = vocabulary_only;
     struct llama_model *model = llama_model_load_from_file(path, p);
     if (!model) fail("cannot load", path);
@@ -114,12 +117,14 @@ static struct llama_context *open_context(struct llama_model *model, const struc
     struct llama_context_params p = llama_context_default_params();
     p.n_ctx = (uint32_t)positions;
     p.n_batch = p.n_ubatch = (uint32_t)o->batch;
+#ifndef PEER_IK
     p.n_outputs_max_per_seq = 0;              // logits wanted at every position
+#endif
     p.n_threads = p.n_threads_batch = o->threads;
     if (o->f32_kv) {
         // With flash attention a float32 cache would be cast to float16 without a word.
         p.type_k = p.type_v = GGML_TYPE_F32;
-        p.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+        peer_set_context(&p, false);
     }
     struct llama_context *context = llama_init_from_model(model, p);
     if (!context) fail("cannot make a context", NULL);
@@ -146,9 +151,9 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 static void run_logits(const char *path, const char *ids_path, const char *out_path,
                        const struct options *o) {
     struct ids ids = read_ids(ids_path, 0);
-    struct llama_model *model = load(path, false);
+    struct llama_model *model = load(path, o, false);
     struct llama_context *context = open_context(model, o, ids.count);
-    size_t vocabulary = (size_t)llama_vocab_n_tokens(llama_model_get_vocab(model));
+    size_t vocabulary = (size_t)peer_vocabulary(model);
     FILE *out = fopen(out_path, "wb");
     if (!out) fail("cannot write", out_path);
     for (int done = 0; done < ids.count; done += o->batch) {
@@ -164,9 +169,9 @@ static void run_logits(const char *path, const char *ids_path, const char *out_p
     if (fclose(out)) fail("cannot write", out_path);
     free(ids.at);
     llama_free(context);
-    llama_model_free(model);
 }
 
+#ifndef PEER_IK
 static llama_token likeliest(const float *logits, int count) {
     int best = 0;
     for (int i = 1; i < count; i++) {
@@ -178,9 +183,9 @@ static llama_token likeliest(const float *logits, int count) {
 static void run_greedy(const char *path, const char *ids_path, int wanted,
                        const struct options *o) {
     struct ids ids = read_ids(ids_path, wanted);
-    struct llama_model *model = load(path, false);
+    struct llama_model *model = load(path, o, false);
     struct llama_context *context = open_context(model, o, ids.count + wanted);
-    int vocabulary = llama_vocab_n_tokens(llama_model_get_vocab(model));
+    int vocabulary = peer_vocabulary(model);
     int last = 0;
     for (int done = 0; done < ids.count; done += o->batch) {
         int count = smaller(o->batch, ids.count - done);
@@ -202,7 +207,7 @@ static void run_greedy(const char *path, const char *ids_path, int wanted,
 static void run_tokenize(const char *path, const char *texts_path, const struct options *o) {
     size_t size;
     char *texts = read_file(texts_path, &size);
-    struct llama_model *model = load(path, true);
+    struct llama_model *model = load(path, o, true);
     const struct llama_vocab *vocabulary = llama_model_get_vocab(model);
     llama_token *ids = allocate((size + 8) * sizeof(llama_token));
     for (char *text = texts; text < texts + size; text += strlen(text) + 1) {
@@ -232,23 +237,28 @@ static void run_tier(const char *directory) {
     }
     fail("no CPU library was loaded from", directory);
 }
+#endif
 
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     llama_log_set(log_errors, NULL);
+#ifndef PEER_IK
     if (!strcmp(mode, "tier") && argc == 3) {
         run_tier(argv[2]);
         return 0;
     }
+#endif
     bool tokenize = !strcmp(mode, "tokenize");
     int fixed = tokenize ? 4 : 5;
     if (argc < fixed) fail("usage: see the head of peer_logits.c", NULL);
     struct options o = parse_options(argc - fixed, argv + fixed);
-    if (!ggml_backend_load(o.backend)) fail("cannot load backend", o.backend);
+    if (!peer_load_backend(o.backend)) fail("no backend", o.backend);
     llama_backend_init();
-    if (tokenize) run_tokenize(argv[2], argv[3], &o);
-    else if (!strcmp(mode, "logits")) run_logits(argv[2], argv[3], argv[4], &o);
+    if (!strcmp(mode, "logits")) run_logits(argv[2], argv[3], argv[4], &o);
+#ifndef PEER_IK
+    else if (tokenize) run_tokenize(argv[2], argv[3], &o);
     else if (!strcmp(mode, "greedy")) run_greedy(argv[2], argv[3], positive(argv[4]), &o);
+#endif
     else fail("unknown mode", mode);
     llama_backend_free();
     return 0;

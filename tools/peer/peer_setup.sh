@@ -22,10 +22,11 @@ peer_link() {
     mv "$program.new" "$program"
 }
 
-# peer_is_built SOURCE DIR: the program there is as new as its source.
+# peer_is_built SOURCE DIR: the program there is as new as its sources.
 peer_is_built() {
     local source=$peer_here/$1 program=$2/${1%.c}
-    [ -x "$program" ] && [ ! "$source" -nt "$program" ]
+    [ -x "$program" ] && [ ! "$source" -nt "$program" ] &&
+        [ ! "$peer_here/peer_library.h" -nt "$program" ]
 }
 
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "it is set up for Linux on x86-64 only"

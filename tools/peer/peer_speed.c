@@ -10,12 +10,11 @@
 //                     as in `locum bench`: both sides compute the same tokens
 // --backend PATH      upstream: a libggml-cpu-*.so, or their folder, for the one that fits best
 // --micro-batch N     tokens computed together (512)
-// --read, --repack    no mmap; weights in an order of the peer's own, which needs --read
+// --read, --repack    no mmap; and weights in an order of the peer's own
 // --no-flash          no flash attention
 // --no-fuse           ik_llama.cpp: gate and up apart
 #define _GNU_SOURCE
-#include "ggml-backend.h"
-#include "llama.h"
+#include "peer_library.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -33,7 +32,8 @@ static const uint32_t CONTEXT_STREAM = UINT32_MAX, WARM_UP_STREAM = UINT32_MAX -
 struct options {
     const char *model, *backend;
     int threads, prompt, predict, depth, repeat, warm_up, seed, micro_batch;
-    bool read, repack, no_flash, no_fuse;
+    enum peer_load load;
+    bool no_flash, no_fuse;
 };
 
 struct peer {
@@ -75,8 +75,7 @@ static struct options parse_options(int argc, char **argv) {
         {"--depth", &o.depth},     {"--repeat", &o.repeat},        {"--warm-up", &o.warm_up},
         {"--seed", &o.seed},       {"--micro-batch", &o.micro_batch}};
     struct { const char *name; bool *value; } switches[] = {
-        {"--read", &o.read}, {"--repack", &o.repack}, {"--no-flash", &o.no_flash},
-        {"--no-fuse", &o.no_fuse}};
+        {"--no-flash", &o.no_flash}, {"--no-fuse", &o.no_fuse}};
     for (int i = 1; i < argc; i++) {
         bool known = false;
         for (size_t j = 0; j < sizeof numbers / sizeof *numbers && !known; j++) {
@@ -88,7 +87,9 @@ static struct options parse_options(int argc, char **argv) {
             if (known) *switches[j].value = true;
         }
         if (known) continue;
-        if (!strcmp(argv[i], "--backend") && i + 1 < argc) o.backend = argv[++i];
+        if (!strcmp(argv[i], "--read")) o.load = PEER_READ;
+        else if (!strcmp(argv[i], "--repack")) o.load = PEER_REPACKED;
+        else if (!strcmp(argv[i], "--backend") && i + 1 < argc) o.backend = argv[++i];
         else if (argv[i][0] != '-' && !o.model) o.model = argv[i];
         else fail("unknown option", argv[i]);
     }
@@ -99,18 +100,8 @@ static struct options parse_options(int argc, char **argv) {
 
 // ---- what the two peers do in different words --------------------------------------------------
 #ifdef PEER_IK
-static void load_backend(const struct options *o) {
-    (void)o; // built in
-}
-
-static void set_model(struct llama_model_params *p, const struct options *o) {
-    p->use_mmap = !o->read;
-    p->repack_tensors = o->repack;
-    p->flash_attn = !o->no_flash;
-}
-
 static void set_context(struct llama_context_params *p, const struct options *o) {
-    p->flash_attn = !o->no_flash;
+    peer_set_context(p, !o->no_flash);
     p->fused_moe_up_gate = !o->no_fuse;
 }
 
@@ -119,32 +110,14 @@ static void pin_threads(struct peer *peer) {
     (void)peer;
 }
 
-static int vocabulary_of(const struct llama_model *model) {
-    return llama_n_vocab(model);
-}
-
 // Keeps the first `tokens` of the context.
 static void cut_back(struct peer *peer, int tokens) {
     if (tokens == 0) llama_kv_cache_clear(peer->context);
     else llama_kv_cache_seq_rm(peer->context, 0, tokens, -1);
 }
 #else
-static void load_backend(const struct options *o) {
-    if (!o->backend) fail("--backend PATH is missing", NULL);
-    const char *ending = strrchr(o->backend, '.');
-    if (!ending || strcmp(ending, ".so") != 0) ggml_backend_load_all_from_path(o->backend);
-    else ggml_backend_load(o->backend);
-    if (!ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU)) fail("cannot load", o->backend);
-}
-
-static void set_model(struct llama_model_params *p, const struct options *o) {
-    p->load_mode = o->read ? LLAMA_LOAD_MODE_NONE : LLAMA_LOAD_MODE_MMAP;
-    p->use_extra_bufts = o->repack;
-}
-
 static void set_context(struct llama_context_params *p, const struct options *o) {
-    p->flash_attn_type =
-        o->no_flash ? LLAMA_FLASH_ATTN_TYPE_DISABLED : LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    peer_set_context(p, !o->no_flash);
 }
 
 // One thread on each of the first processors that this process may use.
@@ -163,10 +136,6 @@ static void pin_threads(struct peer *peer) {
     }
     p.strict_cpu = true;
     llama_attach_threadpool(peer->context, create(&p), NULL);
-}
-
-static int vocabulary_of(const struct llama_model *model) {
-    return llama_vocab_n_tokens(llama_model_get_vocab(model));
 }
 
 static void cut_back(struct peer *peer, int tokens) {
@@ -195,12 +164,12 @@ static long long storage_bytes(void) {
 
 static void open_peer(struct peer *peer) {
     const struct options *o = &peer->o;
-    load_backend(o);
+    if (!peer_load_backend(o->backend)) fail("no backend", o->backend);
     llama_backend_init();
     double start = now();
     struct llama_model_params m = llama_model_default_params();
     m.n_gpu_layers = 0;
-    set_model(&m, o);
+    peer_set_model(&m, o->load, !o->no_flash);
     peer->model = llama_model_load_from_file(o->model, m);
     if (!peer->model) fail("cannot load", o->model);
     int used = o->depth + o->prompt + o->predict;
@@ -213,7 +182,7 @@ static void open_peer(struct peer *peer) {
     peer->context = llama_init_from_model(peer->model, c);
     if (!peer->context) fail("no context for", o->model);
     pin_threads(peer);
-    peer->vocabulary = vocabulary_of(peer->model);
+    peer->vocabulary = peer_vocabulary(peer->model);
     peer->load_s = now() - start;
 }
 

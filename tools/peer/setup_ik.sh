@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Puts ik_llama.cpp outside the tree and builds peer_speed against it. Repeating it costs nothing.
+# Puts ik_llama.cpp outside the tree and builds peer_speed and peer_logits against it. Repeating it costs nothing.
 # Exit code 77: something is not to be had here.
 #
 #   tools/peer/setup_ik.sh native    from source, for this very processor: long, an hour of one core
@@ -57,7 +57,7 @@ build_wheel() {
 }
 
 link() {
-    peer_link peer_speed.c "$dir" -DPEER_IK "$@"
+    for program in peer_speed.c peer_logits.c; do peer_link "$program" "$dir" -DPEER_IK "$@"; done
 }
 
 case ${1:-} in
@@ -66,5 +66,5 @@ wheel) dir=$peer_base/ik-wheel ;;
 *) sed -n '4,12s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
 mkdir -p "$dir"
-peer_is_built peer_speed.c "$dir" || "build_$1"
+{ peer_is_built peer_speed.c "$dir" && peer_is_built peer_logits.c "$dir"; } || "build_$1"
 echo "$dir"
