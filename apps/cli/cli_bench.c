@@ -289,7 +289,7 @@ static void print_text(const struct bench *b, const struct phase *prompt,
     cli_output_print(", waiting for storage %s", cli_number_seconds(wait, text));
     cli_output_print(", sampling %s\n", cli_number_seconds(sample, text));
     print_reads(b);
-    cli_output_print(", peak memory %s\n", cli_number_bytes(last_run(b)->peak_rss, text));
+    cli_output_print(", peak memory %s\n", cli_number_peak(last_run(b)->peak_rss, text));
     print_slots(slots);
 }
 
@@ -325,7 +325,7 @@ static json_t *memory_json(const struct bench *b, const locum_memory_plan *plan,
     const char *use = slots_uses[slots->use].name;
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s?}", "budget", cli_json_count(plan->budget),
-        "slots", cli_json_count(plan->slots), "peak_rss", cli_json_count(last->peak_rss),
+        "slots", cli_json_count(plan->slots), "peak_rss", cli_json_known(last->peak_rss),
         "resident_dense", cli_json_count(last->resident_dense), "resident_kv",
         cli_json_count(last->resident_kv), "resident_slots", cli_json_count(slots->filled),
         "slots_room", cli_json_count(slots->room), "slots_use", use);

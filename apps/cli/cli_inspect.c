@@ -25,6 +25,10 @@ static struct judgement judge(const struct cli_model *model) {
     j.fits = status == LOCUM_OK;
     j.runnable = j.planned = j.fits || status == LOCUM_E_BUDGET;
     if (j.fits) j.reason.text[0] = 0;
+    // As `run` says it, when it loads the model.
+    if (j.planned && model->options.threads > j.plan.threads)
+        cli_output_note("%u threads were asked for, %u compute: so many processors may be used",
+                        model->options.threads, j.plan.threads);
     return j;
 }
 

@@ -47,6 +47,10 @@ json_t *cli_json_count(uint64_t count) {
     return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
 }
 
+json_t *cli_json_known(uint64_t count) {
+    return count ? cli_json_count(count) : json_null();
+}
+
 json_t *cli_json_seed(uint64_t seed) {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, seed);

@@ -16,6 +16,7 @@
 json_t *cli_json_bytes(const char *bytes, size_t size);
 json_t *cli_json_text(const char *text); // NULL gives null
 json_t *cli_json_count(uint64_t count);
+json_t *cli_json_known(uint64_t count); // null for 0, which says that it could not be measured
 json_t *cli_json_seed(uint64_t seed); // as text: readers of JSON lose digits of large numbers
 json_t *cli_json_real(double value);  // null if it is not finite
 

@@ -15,6 +15,7 @@ enum { COLUMNS_LEAST = 20 }; // narrower than that, breaking lines does not help
 // A program has one set of standard streams, so their state is the program's.
 static struct {
     bool colour, quiet;
+    bool joined; // both streams lead to one pipe or file
     int error; // errno of the first failed write to standard output
     char last; // byte written to standard output; 0: none yet
 } state;
@@ -26,13 +27,18 @@ void cli_output_init(void) {
         spare = fopen("/dev/null", "r+");
     } while (spare && fileno(spare) <= 2);
     if (spare) fclose(spare);
-    signal_ignore_pipe();
+    signal_ignore_failed_writes();
     state.colour = terminal_has_colour(TERMINAL_ERROR);
+    state.joined = !terminal_is(TERMINAL_OUT) && terminal_same(TERMINAL_OUT, TERMINAL_ERROR);
 }
 
 void cli_output_style(bool no_colour, bool quiet) {
     state.colour = state.colour && !no_colour;
     state.quiet = quiet;
+}
+
+static bool is_inside_line(void) {
+    return state.last != 0 && state.last != '\n';
 }
 
 // ---- standard output ---------------------------------------------------------------------------
@@ -136,6 +142,10 @@ static void say(const char *colour, const char *before, const char *format, va_l
     int length = snprintf(text, sizeof text, "%s", before);
     vsnprintf(text + length, sizeof text - (size_t)length, format, list);
     cli_progress_end();
+    if (state.joined && is_inside_line()) { // a reader of both would find it behind the answer's text
+        fputs("\n", stderr);
+        state.last = '\n';
+    }
     if (state.colour) fputs(colour, stderr);
     uint32_t width = terminal_width(TERMINAL_ERROR);
     if (width >= COLUMNS_LEAST) {
@@ -190,7 +200,6 @@ bool cli_output_has_colour(void) {
 void cli_output_part(void) {
     cli_progress_end();
     if (!terminal_is(TERMINAL_OUT)) return;
-    bool inside_line = state.last != 0 && state.last != '\n';
-    if (inside_line) cli_output_write("\n", 1);
+    if (is_inside_line()) cli_output_write("\n", 1);
     if (!state.quiet && terminal_is(TERMINAL_ERROR)) fputs("\n", stderr);
 }

@@ -40,7 +40,8 @@ bool cli_output_broken(void);
 int cli_output_finish(int status);
 
 // ---- standard error ----------------------------------------------------------------------------
-// A note is calm (dim) and absent with --quiet. On a terminal, lines are broken between words.
+// A note is calm (dim) and absent with --quiet. On a terminal, lines are broken between words. Where
+// both streams lead to one pipe or file, the first message behind an unfinished line begins a new one.
 void cli_output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_output_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_output_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -167,7 +167,7 @@ static void closing_line(const struct run *run, const locum_stats *s) {
         used = strlen(line);
     }
     snprintf(line + used, sizeof line - used, ", peak memory %s, seed %llu, prompt used raw%s",
-             cli_number_bytes(s->peak_rss, text), (unsigned long long)s->seed,
+             cli_number_peak(s->peak_rss, text), (unsigned long long)s->seed,
              run->arguments->flags[CLI_RAW].given ? "" : " (no chat templates in this version)");
     cli_output_note("%s", line);
 }

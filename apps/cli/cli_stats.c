@@ -50,7 +50,7 @@ static json_t *memory_json(const locum_memory_plan *plan, const locum_stats *s) 
                      cli_json_count(plan->budget), "floor", cli_json_count(plan->floor), "dense",
                      cli_json_count(plan->dense), "kv", cli_json_count(plan->kv), "scratch",
                      cli_json_count(plan->scratch), "slots", cli_json_count(plan->slots), "fixed",
-                     cli_json_count(plan->fixed), "peak_rss", cli_json_count(s->peak_rss),
+                     cli_json_count(plan->fixed), "peak_rss", cli_json_known(s->peak_rss),
                      "resident_dense", cli_json_count(s->resident_dense), "resident_kv",
                      cli_json_count(s->resident_kv), "resident_slots",
                      cli_json_count(s->resident_slots));

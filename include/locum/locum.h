@@ -294,7 +294,7 @@ typedef struct locum_stats {
     uint64_t hits_prefill, misses_prefill, hits_decode, misses_decode, bytes_read;
     uint64_t bytes_read_prefill, bytes_read_decode; // their sum is bytes_read
     uint64_t slots_bytes, demand_bytes_per_token;
-    uint64_t peak_rss;      // of the process
+    uint64_t peak_rss;      // of the process; 0: the system does not say
     uint64_t reads;         // that bytes_read came in
     uint32_t reads_at_once; // most that were asked for and not yet taken in, since opening
     double reading_s;       // time with such a read: an upper bound of what the drive was busy

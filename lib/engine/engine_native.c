@@ -92,6 +92,7 @@ static locum_status open_files(struct engine_native *n, const struct gguf_file *
     n->files = arena_array(&n->layout.arena, count, sizeof *n->files);
     if (!n->files)
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the list of files");
+    bool told = false; // of one shard: the others lie beside it
     for (uint32_t i = 0; i < count; i++) {
         const char *path = gguf_file_shard(gguf, i)->path;
         bool direct = n->options.io != LOCUM_IO_BUFFERED;
@@ -109,9 +110,10 @@ static locum_status open_files(struct engine_native *n, const struct gguf_file *
             return status_fail(error, LOCUM_E_UNSUPPORTED,
                                "%s: direct reads were asked for, but %s", path, reason);
         }
-        if (i == 0)
+        if (!told)
             log_write(&n->log, LOCUM_LOG_NOTICE, "%s is read through the page cache: %s", path,
                       reason);
+        told = true;
     }
     return LOCUM_OK;
 }

@@ -7,11 +7,13 @@ import resource
 import shutil
 import signal
 import struct
+import subprocess
 import tempfile
 import time
 
-from cli_test import (MODELS, PROSE, Skip, bad_files, catches, check, drain, equal, gguf_bad, inspect,
-                      locum, main, model, on_terminal, start, stats, unheard, wait, wait_until)
+from cli_test import (MODELS, PROSE, Skip, bad_files, catches, check, drain, equal, gather,
+                      gguf_bad, gguf_make, inspect, large_model, locum, main, model, on_terminal,
+                      start, stats, unheard, wait, wait_until)
 
 MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")
@@ -92,6 +94,9 @@ def test_more_threads_than_processors():
     check(1 <= one["threads"] <= processors, f"{one['threads']} threads, {processors} processors")
     check(f"200 threads were asked for, {one['threads']} compute" in one["err"], one["err"])
     check("asked for" not in stats(MOE, "-p", "The birds", "-n", 3, "-t", 1)["err"], "one thread")
+    for count in (200, 1):
+        said = locum("inspect", MOE, "-t", count).expect(0).err
+        equal("200 threads were asked for" in said, count == 200, f"inspect -t {count}: {said}")
 
 
 def test_a_drawn_seed_is_printed_and_repeats():
@@ -115,14 +120,20 @@ def test_hit_rate_rises_with_memory():
     equal(rates[2], 1.0, "hit rate of the answer with all experts in memory")
 
 
-def reading(*arguments):
-    """(seconds until the first token, what the terminal shows)"""
+def watched(*arguments, **options):
+    """(statistics, what the terminal shows)"""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "stats.json")
-        code, shown = on_terminal("run", *arguments, "--stats", path)
+        code, shown = on_terminal("run", *arguments, "--stats", path, **options)
         equal(code, 0, "exit status")
         with open(path, encoding="utf-8") as file:
-            return json.load(file)["first_token_s"], shown
+            return json.load(file), shown
+
+
+def reading(*arguments):
+    """(seconds until the first token, what the terminal shows)"""
+    told, shown = watched(*arguments)
+    return told["first_token_s"], shown
 
 
 def test_memory_for_all_is_used():
@@ -216,6 +227,29 @@ def test_progress_on_a_terminal_only():
     equal(on_terminal("run", *long, "--quiet"), (0, b""), "--quiet on a terminal")
 
 
+def test_loading_shows_progress_on_a_terminal_only():
+    """60 MB of weights, loaded by a program that is hardly let run."""
+    path = large_model("slow-dense", gguf_make.Spec(arch="llama", layers=4, width=512, heads=8,
+                                                    head_dim=64, kv_heads=8, ff=1792, vocab=640))
+    arguments, pause = [path, "-p", "a", "-n", 0, "--io", "buffered", "-c", 64], 0.1
+    try:
+        while True:
+            told, shown = watched(*arguments, pause=pause, until=b"loading")
+            if told["load_s"] > 1.5 or b"loading" in shown:
+                break
+            pause *= 2
+            check(pause < 2, f"loading takes {told['load_s']} s and no longer")
+        check(b"loading" in shown and b"\r\033[K" in shown, f"no progress: {shown!r:.300}")
+        child = start("run", *arguments)
+        said = gather(child, child.stderr.fileno(), pause, b"I/O", 4)
+        child.communicate()
+        equal((child.returncode, b"loading" in said, b"I/O" in said), (0, False, True),
+              f"exit status, and progress in a pipe ({said})")
+    finally:
+        for name in (path, path[:-len(".gguf")] + ".made"):
+            os.unlink(name)
+
+
 def test_no_flash_of_progress():
     seconds, shown = reading(MOE, "-p", "The birds", "-n", 1)
     check(b"reading" not in shown or seconds > 0.4, f"after {seconds} s: {shown!r:.300}")
@@ -231,6 +265,18 @@ def test_the_last_line_of_an_answer():
     equal(on_terminal("run", MOE, "-p", "a", "-n", 0, "--quiet", answer=True), (0, b""), "no answer")
     shown = on_terminal(*arguments[:-1], answer=True)[1]
     check(answer.replace(b"\n", b"\r\n") + b"\r\n\r\n" in shown, f"no line between: {shown!r:.500}")
+
+
+def test_messages_in_the_pipe_of_the_answer():
+    """As with 2>&1: the closing line begins a line, and standard output alone has no more bytes."""
+    arguments = ["run", MOE, "-p", "The birds", "-n", 9, "--temp", 0, "--ignore-eos"]
+    answer = locum(*arguments).expect(0).out
+    check(answer and answer[-1:] != b"\n", f"an answer that ends its line proves nothing: {answer}")
+    child = start(*arguments, stderr=subprocess.STDOUT)
+    together = child.communicate()[0]
+    check(re.search(re.escape(answer) + rb"\n\d+ prompt tokens", together), f"{together!r:.600}")
+    child = start(*arguments, "--quiet", stderr=subprocess.STDOUT)
+    equal(child.communicate()[0], answer, "the answer with --quiet")
 
 
 def test_somebody_sits_there_and_gave_no_prompt():
@@ -505,12 +551,43 @@ def test_a_file_system_without_direct_reads():
         locum("run", path, "-p", "a", "--io", "direct").expect(3, path, "direct")
 
 
+def test_one_shard_without_direct_reads():
+    first = model("good-qwen3moe-split")
+    if not os.path.isdir("/dev/shm"):
+        raise Skip("there is no /dev/shm")
+    if locum("run", first, "-p", "a", "-n", 0, "--io", "direct").code != 0:
+        raise Skip("the build folder cannot be read directly")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory, \
+            tempfile.TemporaryDirectory(dir=MODELS) as folder:
+        for shard in ("00001", "00002", "00003"):
+            path = first.replace("00001-of", shard + "-of")
+            there = os.path.join(folder, os.path.basename(path))
+            if shard == "00001":
+                shutil.copy(path, there)
+            else:
+                os.symlink(shutil.copy(path, memory), there)
+        told = locum("run", folder, "-p", "a", "-n", 1).expect(0).err
+        equal((told.count("page cache"), told.count("00002-of")), (1, 1), f"notices in {told}")
+
+
 # --- Exit status ----------------------------------------------------------------------------------
 
 def test_failures_have_their_own_status():
     locum("run", MOE, "-p", "a", "--memory", "1M").expect(4, "budget", "floor", "dense", "KV", "slots")
     equal(locum("inspect", MOE, "--memory", "1M").expect(0).err, "", "inspect shows the plan")
     locum("run", MOE, "-p", "a", "--memory", "9M").expect(4, "largest context that fits")
+
+
+def test_no_descriptor_for_a_measurement():
+    """Beside the streams one file can be open, the model's: the system's files cannot be read."""
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+
+    few_files = {"preexec_fn": few}
+    said = locum("run", MOE, "-p", "a", "-n", 1, "--memory", "all", **few_files).expect(0).err
+    check("peak memory unknown" in said and " 0 bytes" not in said, said)
+    told = locum("bench", MOE, "--memory", "all", "-r", 1, "-n", 1, "--json", **few_files).expect(0)
+    equal(json.loads(told.out)["memory"]["peak_rss"], None, "peak_rss")
 
 
 def test_nothing_half_written():
@@ -742,6 +819,23 @@ def test_no_room_for_the_answer():
                           ["tokenize", MOE, "a"], ["bench", MOE, "-n", 1, "-r", 1]):
             locum(*arguments, stdout=full).expect(5, "space")
         locum("run", MOE, "-p", "a", "-n", 2, "--stats", "/dev/full").expect(3, "/dev/full")
+
+
+def test_files_that_may_not_grow():
+    """As with `ulimit -f 0`, where the system's own answer to a write is to end the program."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+    with tempfile.TemporaryDirectory() as folder:
+        for flag in ("--stats", "--trace", "--op-trace"):
+            child = start("run", MOE, "-p", "a", "-n", 1, flag, folder + "/out", preexec_fn=limit)
+            err = child.communicate()[1].decode()
+            equal((child.returncode, os.listdir(folder)), (3, []), f"status and files ({err})")
+            check("File too large" in err and folder + "/out" in err, err)
+        with open(os.path.join(folder, "answer"), "wb") as out:
+            child = start("run", MOE, "-p", "a", "-n", 3, stdout=out, preexec_fn=limit)
+            err = child.communicate()[1].decode()
+        equal((child.returncode, "File too large" in err), (5, True), f"an answer to a file ({err})")
 
 
 # --- Tokens --------------------------------------------------------------------------------------

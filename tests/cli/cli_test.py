@@ -25,7 +25,7 @@ try:
     import gguf_make
     import gguf_vocab
 except ImportError as problem:
-    print(f"SKIP: {problem} (Debian: python3-numpy)")
+    print(f"SKIP all: {problem} (Debian: python3-numpy)")
     sys.exit(77)
 
 LOCUM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
@@ -109,10 +109,37 @@ def wait(child, meanwhile=None):
         raise Failure(f"no end after {TIMEOUT} s: {child.args!r:.300}") from late
 
 
-def on_terminal(*arguments, answer=False):
+def gather(child, source, pause=0.0, until=b"", most=10):
+    """All that the child writes to that descriptor.
+
+    pause: seconds, between which it runs for half a millisecond only, until it has written `until`
+    or `most` seconds are over.
+    """
+    written, end = b"", time.monotonic() + most
+    while True:
+        held = pause > 0 and until not in written and time.monotonic() < end
+        if held:
+            child.send_signal(signal.SIGSTOP)
+            time.sleep(pause)
+            child.send_signal(signal.SIGCONT)
+        if not select.select([source], [], [], 0.0005 if held else 120)[0]:
+            if held:
+                continue
+            break
+        try:
+            part = os.read(source, 65536)
+        except OSError:  # a terminal of which the other side is closed
+            break
+        if not part:
+            break
+        written += part
+    return written
+
+
+def on_terminal(*arguments, answer=False, **slowly):
     """(exit status, what the terminal shows) with standard input and error on a terminal.
 
-    answer: standard output as well.
+    answer: standard output as well. slowly: as of gather.
     """
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
@@ -120,15 +147,7 @@ def on_terminal(*arguments, answer=False):
     child = subprocess.Popen([LOCUM, *map(_text, arguments)], stdin=theirs, stderr=theirs,
                              stdout=theirs if answer else subprocess.DEVNULL, env=environment)
     os.close(theirs)
-    shown = b""
-    while select.select([ours], [], [], 120)[0]:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not part:
-            break
-        shown += part
+    shown = gather(child, ours, **slowly)
     os.close(ours)
     return child.wait(TIMEOUT), shown
 

@@ -10,9 +10,11 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,25 +157,52 @@ static void interrupts_are_counted_and_the_second_one_ends(void **state) {
     assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
+static void joined_streams(void) {
+    int ends[2];
+    need(pipe(ends) == 0 && dup2(ends[1], 1) == 1, 1);
+    need(!terminal_same(TERMINAL_OUT, TERMINAL_IN), 2);
+    need(dup2(ends[1], 2) == 2 && terminal_same(TERMINAL_OUT, TERMINAL_ERROR), 3);
+    need(pipe(ends) == 0 && dup2(ends[1], 2) == 2, 4);
+    need(!terminal_same(TERMINAL_OUT, TERMINAL_ERROR), 5);
+    close(1);
+    close(2);
+    need(!terminal_same(TERMINAL_OUT, TERMINAL_ERROR), 6);
+}
+
+static void streams_that_lead_to_one_place_are_known(void **state) {
+    (void)state;
+    ASSERT_PASSES(joined_streams);
+}
+
 static void closed_pipe(void) {
     int ends[2];
-    need(signal_ignore_pipe(), 1);
+    need(signal_ignore_failed_writes(), 1);
     need(pipe(ends) == 0, 2);
     close(ends[0]);
     need(write(ends[1], "x", 1) == -1 && errno == EPIPE, 3);
 }
 
-static void a_closed_pipe_is_an_error(void **state) {
+static void a_file_at_its_limit(void) {
+    const struct rlimit none = {0, 0};
+    need(signal_ignore_failed_writes(), 1);
+    FILE *file = tmpfile();
+    need(file != NULL && setrlimit(RLIMIT_FSIZE, &none) == 0, 2);
+    need(write(fileno(file), "x", 1) == -1 && errno == EFBIG, 3);
+}
+
+static void what_cannot_be_written_is_an_error(void **state) {
     (void)state;
     ASSERT_PASSES(closed_pipe);
+    ASSERT_PASSES(a_file_at_its_limit);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_variables_are_unset),
         cmocka_unit_test(a_terminal_is_recognised),
+        cmocka_unit_test(streams_that_lead_to_one_place_are_known),
         cmocka_unit_test(interrupts_are_counted_and_the_second_one_ends),
-        cmocka_unit_test(a_closed_pipe_is_an_error),
+        cmocka_unit_test(what_cannot_be_written_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/memory.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
 #include "platform/linux/cgroup_linux.h"
 #include "platform/linux/pseudo_file.h"
+#include "platform/system_error.h"
 #include "platform/vmem.h"
 
 enum { KIB = 1024 };
@@ -56,8 +58,10 @@ locum_status memory_system_read(const char *root, struct memory_system *out, loc
     char text[8192];
     uint64_t total_kib, available_kib;
     *out = (struct memory_system){.limit = MEMORY_NO_LIMIT, .limit_available = MEMORY_NO_LIMIT};
-    if (!pseudo_file_text(text, sizeof text, "%s/proc/meminfo", root) ||
-        !pseudo_file_field(text, "MemTotal:", &total_kib))
+    if (!pseudo_file_text(text, sizeof text, "%s/proc/meminfo", root))
+        return status_fail(error, LOCUM_E_SYSTEM, "%s/proc/meminfo cannot be read: %s", root,
+                           system_error_of(errno).text);
+    if (!pseudo_file_field(text, "MemTotal:", &total_kib))
         return status_fail(error, LOCUM_E_SYSTEM, "%s/proc/meminfo does not say MemTotal", root);
     if (!pseudo_file_field(text, "MemAvailable:", &available_kib)) {
         uint64_t free_kib = 0, cached_kib = 0; // kernels before 3.14: a rough estimate
@@ -75,8 +79,10 @@ locum_status memory_process_read(struct memory_process *out, locum_error *error)
     char text[8192];
     uint64_t resident_kib, peak_kib;
     *out = (struct memory_process){0};
-    if (!pseudo_file_text(text, sizeof text, "/proc/self/status") ||
-        !pseudo_file_field(text, "VmRSS:", &resident_kib) ||
+    if (!pseudo_file_text(text, sizeof text, "/proc/self/status"))
+        return status_fail(error, LOCUM_E_SYSTEM, "/proc/self/status cannot be read: %s",
+                           system_error_of(errno).text);
+    if (!pseudo_file_field(text, "VmRSS:", &resident_kib) ||
         !pseudo_file_field(text, "VmHWM:", &peak_kib))
         return status_fail(error, LOCUM_E_SYSTEM, "/proc/self/status does not say VmRSS and VmHWM");
     out->resident = resident_kib * KIB;

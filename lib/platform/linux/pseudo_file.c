@@ -13,7 +13,10 @@
 static bool read_text(char *text, size_t max, const char *path_format, va_list arguments) {
     char path[LIMIT_PATH];
     int length = vsnprintf(path, sizeof path, path_format, arguments);
-    if (length < 0 || (size_t)length >= sizeof path) return false;
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return false;
     size_t size = 0;

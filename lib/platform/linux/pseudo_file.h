@@ -14,7 +14,7 @@
 
 #include "platform/cpu.h"
 
-// The file at the formatted path, terminated, at most max - 1 bytes of it.
+// The file at the formatted path, terminated, at most max - 1 bytes of it. errno says why not.
 bool pseudo_file_text(char *text, size_t max, const char *path_format, ...)
     __attribute__((format(printf, 3, 4)));
 // A file that begins with a decimal number; "max" and "-1" are not numbers.

@@ -37,6 +37,6 @@ bool signal_count_interrupts(_Atomic int *count) {
     return true;
 }
 
-bool signal_ignore_pipe(void) {
-    return signal(SIGPIPE, SIG_IGN) != SIG_ERR;
+bool signal_ignore_failed_writes(void) {
+    return signal(SIGPIPE, SIG_IGN) != SIG_ERR && signal(SIGXFSZ, SIG_IGN) != SIG_ERR;
 }

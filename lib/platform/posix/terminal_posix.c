@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "platform/env.h"
@@ -19,6 +20,12 @@ static int descriptor_of(enum terminal_stream stream) {
 
 bool terminal_is(enum terminal_stream stream) {
     return isatty(descriptor_of(stream)) == 1;
+}
+
+bool terminal_same(enum terminal_stream a, enum terminal_stream b) {
+    struct stat one, other;
+    return fstat(descriptor_of(a), &one) == 0 && fstat(descriptor_of(b), &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 uint32_t terminal_width(enum terminal_stream stream) {
