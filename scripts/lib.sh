@@ -79,6 +79,19 @@ build_preset() {
     fi
 }
 
+# skipped_parts LOG [TEST]: what tests left out, "TEST: WHAT: WHY", each once. A test that passed may have
+# said it of a part of itself. LOG is ctest's, or the output of TEST.
+skipped_parts() {
+    awk -v test="${2-}" '
+        $2 == "Test:" && $1 ~ /^[0-9]+\/[0-9]+$/ { test = $3 }
+        /^[ \t]*SKIP(PED)?[ :]/ {
+            sub(/^[ \t]*SKIP(PED)?:?[ \t]*/, "")
+            line = test ": " $0
+            if (!seen[line]++) print line
+        }
+    ' "$1"
+}
+
 # bundled_model: the path of the model that comes with the tree; fails when there is none.
 bundled_model() {
     local model

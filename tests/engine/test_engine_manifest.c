@@ -219,7 +219,7 @@ static void one_that_may_not_be_read(void **state) {
         chmod(scratch_path("m/model.gguf"), 0644);
         if (seteuid(NOBODY) != 0 ||
             faccessat(AT_FDCWD, scratch_path("m/model.gguf"), R_OK, AT_EACCESS) != 0) {
-            print_message("SKIP: root cannot become a user who may read the model alone\n");
+            print_message("SKIP a closed manifest: root cannot become a user who may read the model\n");
             skip();
         }
     }

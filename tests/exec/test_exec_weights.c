@@ -121,7 +121,7 @@ static void multiplied_weights_are_interleaved(void **state) {
     spec.type = DTYPE_Q8_0;
     begin(&spec, true);
     if (w.kernels.lanes == 1) {
-        print_message("SKIP: the kernels of this processor want no rows interleaved\n");
+        print_message("SKIP interleaving: the kernels of this processor want no rows interleaved\n");
         skip();
     }
     assert_int_equal(load(NULL, NULL), LOCUM_OK);

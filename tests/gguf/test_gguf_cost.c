@@ -62,7 +62,7 @@ static struct cost cost_of(const char *path) {
 // Sanitizers keep freed memory and shadow it: what they add is not ours.
 static bool peak_is_ours(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    print_message("SKIP: the peak of memory is not judged under a sanitizer\n");
+    print_message("SKIP peak of memory: it is not judged under a sanitizer\n");
     return false;
 #else
     return true;

@@ -189,7 +189,7 @@ static void test_far_offsets(void **state) {
     const char *path = scratch_write("far.gguf", bytes.data, bytes.size);
     uint64_t size = bytes.size + starts[2] + 64;
     if (truncate(path, (off_t)size) != 0) {
-        print_message("SKIP: this file system has no sparse files of 2 TiB\n");
+        print_message("SKIP far offsets: this file system has no sparse files of 2 TiB\n");
         buffer_release(&bytes);
         skip();
     }

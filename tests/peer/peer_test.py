@@ -395,7 +395,7 @@ def limited(limit):
     try:
         group = peak_memory.Group(limit)
     except peak_memory.NoGroup as why:
-        print("SKIP experts, the memory limit of a control group: %s" % why, flush=True)
+        print("SKIP experts in the memory limit of a control group: %s" % why, flush=True)
         yield None
         return
     with group:
@@ -495,7 +495,7 @@ def main(argv):
         try:
             bench = Bench(work)
         except Missing as why:
-            print("SKIP: %s" % why)
+            print("SKIP all: %s" % why)
             return 77
         print("peer: llama.cpp, %s (other tier: %s)" % (bench.peer.best, bench.peer.other))
         ran = [run_section(bench, name) for name in a.sections or SECTIONS]

@@ -9,7 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    echo "SKIP: /usr/bin/python3 has no numpy (apt-get install python3-numpy)" >&2
+    echo "SKIP all: /usr/bin/python3 has no numpy (apt-get install python3-numpy)" >&2
     exit 77
 fi
 if ! /usr/bin/python3 -c 'import numpy, sys

@@ -54,7 +54,7 @@ static struct async_read *create(enum async_read_kind kind, uint32_t depth) {
     struct async_read *queue;
     locum_status status = async_read_create(kind, depth, &queue, &error);
     if (kind == ASYNC_READ_URING && status == LOCUM_E_UNSUPPORTED) {
-        print_message("SKIP: no io_uring: %s\n", error.text);
+        print_message("SKIP io_uring: %s\n", error.text);
         skip();
     }
     assert_int_equal(status, LOCUM_OK);
@@ -128,7 +128,7 @@ static void same_bytes(enum async_read_kind kind, bool direct) {
     static const uint32_t depths[] = {1, 2, 7, DEPTH_MAX};
     struct platform_file *file = open_real(direct);
     if (direct && !file_is_direct(file))
-        print_message("SKIP in part: no direct reads: %s\n", file_buffered_reason(file));
+        print_message("SKIP direct reads: %s\n", file_buffered_reason(file));
     for (size_t i = 0; i < sizeof depths / sizeof depths[0]; i++) {
         struct async_read_stats stats;
         struct async_read *queue = create(kind, depths[i]);
@@ -349,7 +349,7 @@ static void a_kernel_that_refuses_uring_is_named(void **state) {
     struct sock_fprog filter = {.len = 4, .filter = program};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) {
-        print_message("SKIP: no filter for system calls here\n");
+        print_message("SKIP io_uring is forbidden: no filter for system calls here\n");
         skip();
     }
     struct async_read *queue;

@@ -90,7 +90,7 @@ static void this_machine_agrees_with_the_kernel(void **state) {
     while (fgets(line, sizeof line, file) != NULL && strncmp(line, "flags", 5) != 0) {}
     fclose(file);
     if (strncmp(line, "flags", 5) != 0) {
-        print_message("SKIP: /proc/cpuinfo lists no flags here\n");
+        print_message("SKIP features of the processor: /proc/cpuinfo lists no flags here\n");
         skip();
     }
     assert_int_equal(features.avx2, strstr(line, " avx2 ") && strstr(line, " fma ") &&

@@ -88,8 +88,7 @@ static void direct_reads_give_the_same_bytes(void **state) {
     size_t got;
     assert_int_equal(file_open(path, true, NULL, &file, &error), LOCUM_OK);
     if (!file_is_direct(file)) {
-        print_message("SKIP: no direct reads in the build folder: %s\n",
-                      file_buffered_reason(file));
+        print_message("SKIP direct reads: %s\n", file_buffered_reason(file));
         file_close(file);
         skip();
     }
@@ -127,7 +126,7 @@ static void direct_reads_reach_the_device(void **state) {
     file_close(file);
     vmem_release(&large);
     if (!direct || after.device_read_bytes == 0) {
-        print_message("SKIP: no direct reads here, or the kernel does not count them\n");
+        print_message("SKIP bytes from the device: no direct reads here, or the kernel counts none\n");
         skip();
     }
     assert_true(after.device_read_bytes >= before.device_read_bytes + LARGE);
@@ -138,7 +137,7 @@ static void files_in_memory_are_read_buffered(void **state) {
     char path[] = "/dev/shm/locum-test-XXXXXX";
     struct statfs facts;
     if (statfs("/dev/shm", &facts) != 0 || facts.f_type != TMPFS_MAGIC) {
-        print_message("SKIP: /dev/shm is no tmpfs here\n");
+        print_message("SKIP files in memory: /dev/shm is no tmpfs here\n");
         skip();
     }
     int descriptor = mkstemp(path);
@@ -160,7 +159,7 @@ static void offsets_have_64_bits(void **state) {
     int descriptor = open(path, O_WRONLY);
     for (int i = 0; i < 3; i++) {
         if (pwrite(descriptor, content + i * 100, 100, (off_t)offsets[i]) != 100) {
-            print_message("SKIP: no file of 2 TiB in the build folder\n");
+            print_message("SKIP far offsets: no file of 2 TiB in the build folder\n");
             close(descriptor);
             skip();
         }
@@ -230,7 +229,7 @@ static void a_file_without_permission_is_refused(void **state) {
     const char *path = scratch_text("secret", "x");
     assert_int_equal(chmod(path, 0), 0);
     if (access(path, R_OK) == 0) {
-        print_message("SKIP: this user may read everything\n");
+        print_message("SKIP a file without permission: this user may read everything\n");
         skip();
     }
     assert_int_equal(file_open(path, false, NULL, &file, &error), LOCUM_E_NOT_FOUND);

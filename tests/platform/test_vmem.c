@@ -103,7 +103,7 @@ static void huge_pages_change_no_byte(void **state) {
     struct vmem region = {0};
     assert_int_equal(vmem_alloc(&region, 4 << 20, NULL), LOCUM_OK);
     if (!vmem_advise_huge(&region))
-        print_message("SKIP in part: this system has no huge pages on request\n");
+        print_message("SKIP huge pages: this system has none on request\n");
     memset(region.data, 3, region.bytes);
     assert_int_equal(region.data[region.bytes - 1], 3);
     vmem_release(&region);

@@ -86,7 +86,7 @@ static void open_world(uint64_t seed, const struct kind *kind, uint32_t percent)
         if (file_open(path, kind->direct, &world.disk.methods, &world.file[i], &error) != LOCUM_OK)
             fail_msg("%s", error.text);
         if (kind->direct && !file_is_direct(world.file[i]))
-            print_message("SKIP of direct reads: %s\n", file_buffered_reason(world.file[i]));
+            print_message("SKIP direct reads: %s\n", file_buffered_reason(world.file[i]));
     }
     struct store_config *config = &world.model.config;
     config->files = world.file;
@@ -97,6 +97,8 @@ static void open_world(uint64_t seed, const struct kind *kind, uint32_t percent)
     config->slot_bytes = full / 100 * percent > floor ? full / 100 * percent : floor;
     if (percent == 100) config->slot_bytes = full;
     if (store_create(config, &world.driver.store, &error) != LOCUM_OK) fail_msg("%s", error.text);
+    if (kind->io_uring && !strstr(store_io_name(world.driver.store), "io_uring"))
+        print_message("SKIP reads by io_uring: %s\n", store_io_name(world.driver.store));
     world.disk.reads = 0; // those of the probe
 }
 
@@ -207,7 +209,7 @@ static void test_a_dead_disk_ends_steps_only(void **state) {
 static void test_allocates_nothing_after_creation(void **state) {
     (void)state;
     if (!ALLOCATIONS_COUNTED) {
-        print_message("SKIP: a sanitizer owns malloc\n");
+        print_message("SKIP allocations: a sanitizer owns malloc\n");
         skip();
     }
     EACH_KIND(kind) {
@@ -237,7 +239,7 @@ static void test_agrees_with_the_system(void **state) {
     open_world(6, &(struct kind){.direct = true}, 50);
     int64_t before = system_counts("read_bytes:");
     if (before < 0 || strncmp(store_io_name(world.driver.store), "direct,", 7) != 0) {
-        print_message("SKIP: no direct reads or no /proc/self/io\n");
+        print_message("SKIP bytes from the device: no direct reads or no /proc/self/io\n");
         close_world();
         skip();
     }

@@ -19,7 +19,7 @@ dir=${LOCUM_PEER_DIR:-$HOME/.cache/locum-peer}
 models=$dir/llama.cpp/models
 
 skip() {
-    echo "SKIP: token ids are not compared with llama.cpp's vocabulary files: $1" >&2
+    echo "SKIP token ids of llama.cpp's vocabulary files: $1" >&2
     exit 77
 }
 

@@ -174,7 +174,7 @@ static bool run_tiers(const struct options *o, const struct kernels_cpu *cpu, FI
             continue;
         }
         if (!there) {
-            printf("SKIPPED %s: not in this processor or not in this build\n",
+            printf("SKIP %s: not in this processor or not in this build\n",
                    kernels_tier_name(tier));
             continue;
         }
