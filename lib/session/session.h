@@ -9,8 +9,8 @@
 //
 // A session's tokens 0..count-1 are computed: their KV rows are valid. A request gives the whole text of
 // the sequence; what agrees with the beginning of it stays, the rest is cut off, and only the new suffix
-// is computed. Attention can be cut anywhere. (Recurrent models will keep a checkpoint before the last
-// token of a prompt, and cut back to it.)
+// is computed. Attention can be cut anywhere. (There are no recurrent models yet; a session of one will keep
+// a checkpoint of its state from before the last token of a prompt, and be cut back to that.)
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
