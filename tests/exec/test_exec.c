@@ -73,6 +73,7 @@ static const struct {
     {"the kernels in C", {.chunk = 64, .ref = true}},
     {"2 threads", {.threads = 2, .chunk = 1}},
     {"7 threads", {.threads = 7, .chunk = 1}},
+    {"16 threads", {.threads = 16, .chunk = 1}},
     {"chunk 7", {.chunk = 7}},
     {"chunk 64, 2 threads", {.threads = 2, .chunk = 64}},
     {"chunk 512, 7 threads", {.threads = 7, .chunk = 512}},
