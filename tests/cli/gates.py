@@ -12,7 +12,7 @@ import itertools
 import os
 import tempfile
 
-from cli_test import PROSE, Skip, check, equal, inspect, locum, main, model, stats
+from cli_test import PROSE, check, equal, inspect, locum, main, model, stats
 
 FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
@@ -43,6 +43,12 @@ def tiers():
     return [tier for tier in every if codes[tier] == 0], [tier for tier in every if codes[tier]]
 
 
+def report_skips():
+    """What this machine cannot run, one line each."""
+    for tier in tiers()[1]:
+        print(f"SKIP --cpu {tier}: not in this machine")
+
+
 class Gate:
     """One model, and how to run it under a setting of the factors."""
 
@@ -53,6 +59,8 @@ class Gate:
         self.experts, self.layers = told["experts"], told["moe_layers"]
         self.bases = {}
         self.direct = can_read_directly(self.path)
+        if not self.direct:
+            print(f"SKIP {name} with direct reads: the folder of its file cannot be read directly")
 
     def values(self, factor):
         if factor == "memory" and not self.moe:
@@ -137,7 +145,7 @@ def gate(name):
                 read, base = run["experts"]["bytes_read"], one.base(LONG)["experts"]["bytes_read"]
                 check(read > base, f"memory {value} reads {read} bytes, all of it {base}")
     for tier in tiers()[0]:
-        one.same(BASE, SHORT, "--cpu", tier)
+        one.same(BASE, LONG, "--cpu", tier)
     one.same(BASE, REF, "--cpu", "ref")
     for setting in pairs({factor: one.values(factor) for factor in FACTORS}):
         one.same(setting, SHORT)
@@ -171,11 +179,6 @@ def test_gemma3():
     gate("gemma3")
 
 
-def test_instruction_sets():
-    absent = tiers()[1]
-    if absent:
-        raise Skip(f"this machine lacks {', '.join(absent)}")
-
-
 if __name__ == "__main__":
+    report_skips()
     main(globals())
