@@ -235,6 +235,7 @@ struct reads {
     uint64_t count, bytes;
     double seconds; // at least one was in flight
     uint32_t at_once;
+    uint64_t ahead, ahead_used, ahead_wasted; // experts
 };
 
 static struct reads sum_reads(const struct bench *b) {
@@ -243,6 +244,9 @@ static struct reads sum_reads(const struct bench *b) {
         sum.count += b->runs[i].reads;
         sum.bytes += b->runs[i].bytes_read;
         sum.seconds += b->runs[i].reading_s;
+        sum.ahead += b->runs[i].read_ahead;
+        sum.ahead_used += b->runs[i].read_ahead_used;
+        sum.ahead_wasted += b->runs[i].read_ahead_wasted;
     }
     return sum;
 }
@@ -255,6 +259,15 @@ static void print_reads(const struct bench *b) {
     cli_output_print(" in %s reads, up to %u at once, %s/s while any was out",
                      cli_number_count(reads.count, count), reads.at_once,
                      cli_number_bytes((uint64_t)((double)reads.bytes / reads.seconds), rate));
+}
+
+static void print_ahead(const struct bench *b) {
+    char read[CLI_NUMBER_TEXT], used[CLI_NUMBER_TEXT], wasted[CLI_NUMBER_TEXT];
+    struct reads reads = sum_reads(b);
+    if (reads.ahead == 0) return;
+    cli_output_print("  read ahead %s experts: %s were used, %s were not\n",
+                     cli_number_count(reads.ahead, read), cli_number_count(reads.ahead_used, used),
+                     cli_number_count(reads.ahead_wasted, wasted));
 }
 
 static void print_phase(const struct phase *p) {
@@ -290,6 +303,7 @@ static void print_text(const struct bench *b, const struct phase *prompt,
     cli_output_print(", sampling %s\n", cli_number_seconds(sample, text));
     print_reads(b);
     cli_output_print(", peak memory %s\n", cli_number_peak(last_run(b)->peak_rss, text));
+    print_ahead(b);
     print_slots(slots);
 }
 
@@ -333,9 +347,11 @@ static json_t *memory_json(const struct bench *b, const locum_memory_plan *plan,
 
 static json_t *reads_json(const struct bench *b) {
     struct reads reads = sum_reads(b);
-    return json_pack("{s:o, s:o, s:o, s:o}", "count", cli_json_count(reads.count), "bytes",
-                     cli_json_count(reads.bytes), "seconds", cli_json_real(reads.seconds),
-                     "at_once", cli_json_count(reads.at_once));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", cli_json_count(reads.count),
+                     "bytes", cli_json_count(reads.bytes), "seconds", cli_json_real(reads.seconds),
+                     "at_once", cli_json_count(reads.at_once), "ahead", cli_json_count(reads.ahead),
+                     "ahead_used", cli_json_count(reads.ahead_used), "ahead_wasted",
+                     cli_json_count(reads.ahead_wasted));
 }
 
 static int print_json(const struct bench *b, const struct phase *prompt, const struct phase *answer,

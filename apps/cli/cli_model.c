@@ -74,6 +74,7 @@ static void read_options(const struct cli_arguments *arguments, locum_options *o
     out->cpu = tiers[flags[CLI_CPU].integer];
     out->trace_path = flags[CLI_TRACE].text;
     out->op_trace_path = flags[CLI_OP_TRACE].text;
+    out->no_lookahead = flags[CLI_NO_LOOKAHEAD].given;
 }
 
 // Any model counts, not only the one that runs: a path that opens as one is no place for an output.

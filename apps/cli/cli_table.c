@@ -79,6 +79,9 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                    "write which experts each token used to FILE, as CSV"},
     [CLI_OP_TRACE] = {"op-trace", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
                       "write how long each operation took to FILE, as CSV"},
+    [CLI_NO_LOOKAHEAD] = {"no-lookahead", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
+                          "do not read experts ahead that the next layer will probably use; the "
+                          "answer is the same"},
     [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
                      "list the tensors as well"},
     [CLI_IDS] = {"ids", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,

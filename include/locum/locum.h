@@ -163,6 +163,8 @@ typedef struct locum_options {
     // NULL: the model makes its own.
     const locum_tokenizer *tokenizer;
     const char *op_trace_path; // time by operation (CSV), written when the model is closed; NULL: none
+    // Do not read experts ahead that the next layer will probably choose. Never changes the answer.
+    bool no_lookahead;
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 
@@ -299,6 +301,9 @@ typedef struct locum_stats {
     uint32_t reads_at_once; // most that were asked for and not yet taken in, since opening
     double reading_s;       // time with such a read: an upper bound of what the drive was busy
     uint64_t evictions;     // experts that gave up their slot to another
+    // Experts read because they would probably be needed; of all of those judged by now, needed or not
+    // before they gave up their slot. A needed one is a hit.
+    uint64_t read_ahead, read_ahead_used, read_ahead_wasted;
     // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
     // slots that have an expert in them.
     uint64_t resident_dense, resident_kv, resident_slots;

@@ -194,6 +194,9 @@ static void account(struct answer *a, const struct mark *start, const struct mar
     s->reads_at_once = last->in_flight_most;
     s->reading_s = seconds(last->reading_ns - first->reading_ns);
     s->evictions = last->evictions - first->evictions;
+    s->read_ahead = last->hinted - first->hinted;
+    s->read_ahead_used = last->hinted_used - first->hinted_used;
+    s->read_ahead_wasted = last->hinted_wasted - first->hinted_wasted;
     const struct plan *plan = &n->layout.model.plan;
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         s->demand_bytes_per_token += plan_expert_bytes(&plan->experts[i]) * plan->experts[i].used;

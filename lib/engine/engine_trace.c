@@ -102,7 +102,7 @@ static uint64_t bytes_of(const struct plan *plan, uint32_t layer) {
 
 void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t used,
                         const uint32_t *ids, const float *weights, const uint32_t *rank,
-                        const bool *resident) {
+                        const enum exec_residency *residency) {
     struct engine_trace *trace = user;
     uint64_t bytes = bytes_of(trace->plan, layer);
     if (token == 0) memset(trace->charged, 0, sizeof trace->charged);
@@ -110,11 +110,11 @@ void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t use
         uint32_t i = 0;
         while (rank[i] != slot)
             i++;
-        bool read = !resident[i] && !trace->charged[ids[i]];
+        bool read = residency[i] != EXEC_RESIDENT && !trace->charged[ids[i]];
         if (read) trace->charged[ids[i]] = true;
         buffer_format(&trace->rows, "%u,%d,%u,%u,%u,%u,%.6g,%d,%llu\n", trace->turn,
                       trace->phase == STORE_DECODE, trace->first_position + token, layer, slot,
-                      ids[i], (double)weights[i], resident[i],
+                      ids[i], (double)weights[i], residency[i],
                       (unsigned long long)(read ? bytes : 0));
     }
     if (trace->rows.size > FLUSH_BYTES) flush(trace);

@@ -14,12 +14,13 @@
 //     slot      rank of the expert in the router's order, 0 the strongest
 //     expert
 //     weight    as it multiplies the expert's output
-//     residency 0 read from storage for this step, 1 in memory
+//     residency 0 read from storage for this step, 1 in memory, 2 read ahead
 //     expert_bytes  bytes charged to this row: an expert read for several tokens of a step is charged once
 #ifndef ENGINE_ENGINE_TRACE_H
 #define ENGINE_ENGINE_TRACE_H
 
 #include "engine/engine_layout.h"
+#include "exec/exec.h"
 
 struct engine_trace;
 
@@ -32,7 +33,7 @@ void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_pha
 // exec_trace_fn
 void engine_trace_write(void *trace, uint32_t layer, uint32_t token, uint32_t used,
                         const uint32_t *ids, const float *weights, const uint32_t *rank,
-                        const bool *resident);
+                        const enum exec_residency *residency);
 // The file appears whole; not at all after an error, or when no request computed anything.
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error);
 void engine_trace_cancel(struct engine_trace *trace); // no file; NULL is fine

@@ -110,6 +110,7 @@ locum_status exec_create(const struct exec_config *config, struct exec **out, lo
     vmem_advise_huge(&exec->region);
     exec_workspace_place(exec, exec->region.data, workers);
     analyse(exec);
+    exec_ahead_analyse(exec);
     prepare_rope(exec);
     *out = exec;
     return LOCUM_OK;
@@ -183,6 +184,9 @@ static locum_status step(struct exec *exec, const struct exec_batch *batch,
     LOCUM_ASSERT(batch->count >= 1 && batch->count <= exec->config.chunk);
     exec->batch = batch;
     exec->rows = batch->count;
+    exec->ahead.on = exec->config.look_ahead && batch->phase == STORE_DECODE &&
+                     batch->count <= EXEC_ARRIVAL_TOKENS && store_wants_hints(exec->config.store);
+    exec->ahead.from = NULL;
     rotate_tables(exec);
     list_wanted(exec);
     STATUS_TRY(run(exec, 0, plan->head_start, cancel, error));

@@ -20,11 +20,18 @@
 
 #include <stdatomic.h>
 
-// The routing of one token in one layer, as it was decided. resident[i]: the expert did not have to be
-// read for this step. Called when the layer's experts have been computed; not for a step that fails there.
+// Where an expert was when a step needed it.
+enum exec_residency {
+    EXEC_READ,     // in storage
+    EXEC_RESIDENT, // in memory
+    EXEC_AHEAD     // in memory or on its way, because the layer before foresaw it
+};
+
+// The routing of one token in one layer, as it was decided. Called when the layer's experts have been
+// computed; not for a step that fails there.
 typedef void (*exec_trace_fn)(void *user, uint32_t layer, uint32_t token, uint32_t used,
                               const uint32_t *ids, const float *weights, const uint32_t *rank,
-                              const bool *resident);
+                              const enum exec_residency *residency);
 
 // Where the time of steps goes, as worker 0 sees it: from the begin of an operation to the meeting point
 // behind it, others' waiting included. The entries of a phase add up to the time in exec_step.
@@ -54,6 +61,7 @@ struct exec_config {
     const struct exec_kv_layout *kv;
     uint32_t chunk;      // most tokens of a step
     uint32_t logit_rows; // rows that the head computes at once, >= 1
+    bool look_ahead;     // tell the store what the next layer will probably need
     exec_trace_fn trace; // NULL: none
     void *trace_user;
     struct exec_times *times; // added to; NULL: not measured

@@ -53,10 +53,10 @@ static void trace(struct exec *exec, const struct plan_experts *set) {
     for (uint32_t i = 0; i < exec->rows; i++) {
         const uint32_t *ids = moe->ids + (size_t)i * set->used;
         for (uint32_t j = 0; j < set->used; j++)
-            moe->resident[j] = moe->hit[ids[j]];
+            moe->told[j] = moe->residency[ids[j]];
         exec->config.trace(exec->config.trace_user, set->layer, i, set->used, ids,
                            moe->weights + (size_t)i * set->used, moe->rank + (size_t)i * set->used,
-                           moe->resident);
+                           moe->told);
     }
 }
 
@@ -101,7 +101,9 @@ static void take_ready(struct exec *exec) {
         }
         if (!got) return;
         uint32_t e = ready->expert.id;
-        moe->hit[e] = ready->expert.hit;
+        moe->residency[e] = ready->expert.hinted ? EXEC_AHEAD
+                            : ready->expert.hit  ? EXEC_RESIDENT
+                                                 : EXEC_READ;
         ready->entries = moe->entries + moe->first[e];
         ready->count = moe->first[e + 1] - moe->first[e];
         ready->row = moe->rows;
@@ -114,9 +116,9 @@ static void take_ready(struct exec *exec) {
 // ---- the router -------------------------------------------------------------------------------------
 bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info) {
-    (void)info;
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_moe *moe = &exec->moe;
+    bool ahead = exec_ahead_wanted(exec, info);
     struct kernels_route route = set->route;
     route.bias = exec_vector(exec, set->route_bias);
     float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
@@ -127,9 +129,11 @@ bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op
             exec_fail_numeric(exec, op);
             break;
         }
+        if (ahead) exec_ahead_prepare(exec, info, i);
     }
     if (!exec_team_sync(exec->config.team)) return false;
     if (worker == 0) begin(exec, set);
+    if (ahead) exec_ahead_multiply(exec, worker, info);
     return true;
 }
 
@@ -335,6 +339,7 @@ bool exec_op_experts(struct exec *exec, uint32_t worker, const struct plan_op *o
                      const struct exec_op *info) {
     const struct plan_experts *set = &exec->config.plan->experts[op->u.experts.set];
     struct exec_team *team = exec->config.team;
+    if (worker == 0) exec_ahead_tell(exec);
     exec_quantise(exec, worker, op, info);
     bool going = exec_team_sync(team);
     if (going) {

@@ -21,10 +21,16 @@ enum { EXEC_ARRIVAL_TOKENS = 8 };
 // at a time.
 enum { EXEC_ATTENTION_FEW = 2, EXEC_ATTENTION_WAVE = 16 };
 
+// The operations that decide the next layer's routing; all PLAN_NONE where there are none.
+struct exec_ahead_ops {
+    uint32_t norm, matmul, router;
+};
+
 // What is known about an operation before the first step.
 struct exec_op {
     bool quantise
         [EXEC_ACTS]; // columns of this form must be made from `in` (else they are there already)
+    struct exec_ahead_ops ahead; // of a ROUTER
 };
 
 struct exec_entry { // one token of one routed expert
@@ -49,8 +55,8 @@ struct exec_moe {
     uint32_t *distinct;         // [experts]: the routed ones in ascending id
     uint32_t distinct_count;
     uint32_t taken;           // of them, so far
-    bool *hit;                // [experts]: of the computed ones, those that were in memory
-    bool *resident;           // [used]: what the trace is told of one token
+    enum exec_residency *residency; // [experts]: of the computed ones
+    enum exec_residency *told;      // [used]: those of one token, for the trace
     struct exec_ready *ready; // [experts]
     uint32_t ready_count;
     uint32_t rows; // of the ready ones together
@@ -60,6 +66,20 @@ struct exec_moe {
     uint8_t *h_act;        // [rows_max] columns for the down matrices
     float *y;              // [rows_max][inputs]
     float *router_scratch; // [workers][experts]
+};
+
+// Which experts the next layer will probably choose; see exec_ahead.c.
+struct exec_ahead {
+    bool on;                    // in this step
+    const struct exec_op *from; // the ROUTER whose next layer lies in logits; NULL: none
+    float *state;               // [rows][inputs] normed as the next layer does
+    uint8_t *columns;           // [rows], for its router matrix
+    float *logits;              // [rows][experts]
+    float *scratch, *weights;   // of one token's choice
+    uint32_t *ids, *rank;
+    uint32_t *list; // [experts] of all tokens
+    uint32_t list_count;
+    bool *listed; // [experts]
 };
 
 struct exec {
@@ -72,6 +92,7 @@ struct exec {
     double *rope_magnitude;
     float **rope_rows; // [ropes]: [chunk][n_rot]
     struct exec_moe moe;
+    struct exec_ahead ahead;
     float *attention; // [workers][attention_floats]; of few items see exec_attention.c
     size_t attention_floats;
     uint8_t *group; // [workers][group_bytes]: rows that are being interleaved
@@ -147,6 +168,24 @@ bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info);
 
+// Find the operations; once.
+void exec_ahead_analyse(struct exec *exec);
+// Does this ROUTER look ahead in this step? The same for all workers.
+bool exec_ahead_wanted(const struct exec *exec, const struct exec_op *info);
+// One row, any worker.
+void exec_ahead_prepare(struct exec *exec, const struct exec_op *info, size_t row);
+// All workers, behind the meeting point that follows the last row.
+void exec_ahead_multiply(struct exec *exec, uint32_t worker, const struct exec_op *info);
+// Worker 0, behind another one: tells the store, if there is something to tell.
+void exec_ahead_tell(struct exec *exec);
+
+// A place in the workspace that is being laid out.
+struct exec_cursor {
+    uint8_t *base; // NULL: measuring
+    uint64_t used;
+};
+void *exec_place(struct exec_cursor *cursor, uint64_t count, uint64_t size);
+void exec_ahead_place(struct exec *exec, struct exec_cursor *cursor);
 // Lay the workspace out from `base`, or only measure it when base is NULL. Gives the bytes.
 uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers);
 

@@ -6,22 +6,17 @@
 
 #include "base/limits.h"
 
-struct cursor {
-    uint8_t *base; // NULL: measuring
-    uint64_t used;
-};
-
-static void *take(struct cursor *cursor, uint64_t count, uint64_t size) {
+void *exec_place(struct exec_cursor *cursor, uint64_t count, uint64_t size) {
     uint8_t *at = cursor->base ? cursor->base + cursor->used : NULL;
     cursor->used += (count * size + 63) & ~UINT64_C(63);
     return at;
 }
 
-static void place_buffers(struct exec *exec, struct cursor *cursor) {
+static void place_buffers(struct exec *exec, struct exec_cursor *cursor) {
     const struct plan *plan = exec->config.plan;
     for (uint32_t i = 0; i < plan->n_buffers; i++) {
         uint64_t rows = plan->buffers[i].head ? exec->config.logit_rows : exec->config.chunk;
-        float *at = take(cursor, rows * plan->buffers[i].width, sizeof(float));
+        float *at = exec_place(cursor, rows * plan->buffers[i].width, sizeof(float));
         if (exec->buffers) exec->buffers[i] = at;
     }
 }
@@ -32,7 +27,7 @@ static void widen(uint64_t widest[EXEC_ACTS], uint32_t dtype, uint64_t k) {
 }
 
 // One area of columns per form, for the widest input that is ever multiplied in that form.
-static void place_columns(struct exec *exec, struct cursor *cursor) {
+static void place_columns(struct exec *exec, struct exec_cursor *cursor) {
     const struct plan *plan = exec->config.plan;
     uint64_t widest[EXEC_ACTS] = {0}, hidden = 0;
     for (uint32_t i = 0; i < plan->n_ops; i++) {
@@ -51,11 +46,11 @@ static void place_columns(struct exec *exec, struct cursor *cursor) {
     uint64_t rows =
         exec->config.chunk > exec->config.logit_rows ? exec->config.chunk : exec->config.logit_rows;
     for (int i = 0; i < EXEC_ACTS; i++)
-        exec->act[i] = take(cursor, rows, widest[i]);
-    exec->moe.h_act = take(cursor, exec->moe.rows_max, hidden);
+        exec->act[i] = exec_place(cursor, rows, widest[i]);
+    exec->moe.h_act = exec_place(cursor, exec->moe.rows_max, hidden);
 }
 
-static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+static void place_moe(struct exec *exec, struct exec_cursor *cursor, uint32_t workers) {
     const struct plan *plan = exec->config.plan;
     uint64_t experts = 0, used = 0, width = 0, inputs = 0;
     for (uint32_t i = 0; i < plan->n_experts; i++) {
@@ -71,23 +66,23 @@ static void place_moe(struct exec *exec, struct cursor *cursor, uint32_t workers
     uint64_t rows = arrival * used > exec->config.chunk ? arrival * used : exec->config.chunk;
     moe->rows_max = experts ? (uint32_t)rows : 0;
     uint64_t choices = exec->config.chunk * used;
-    moe->ids = take(cursor, choices, sizeof *moe->ids);
-    moe->rank = take(cursor, choices, sizeof *moe->rank);
-    moe->weights = take(cursor, choices, sizeof *moe->weights);
-    moe->entries = take(cursor, choices, sizeof *moe->entries);
-    moe->columns = take(cursor, choices, sizeof *moe->columns);
-    moe->first = take(cursor, experts + 1, sizeof *moe->first);
-    moe->distinct = take(cursor, experts, sizeof *moe->distinct);
-    moe->hit = take(cursor, experts, sizeof *moe->hit);
-    moe->resident = take(cursor, used, sizeof *moe->resident);
-    moe->ready = take(cursor, experts, sizeof *moe->ready);
-    moe->h = take(cursor, moe->rows_max * 2 * width, sizeof *moe->h);
-    moe->y = take(cursor, moe->rows_max * inputs, sizeof *moe->y);
+    moe->ids = exec_place(cursor, choices, sizeof *moe->ids);
+    moe->rank = exec_place(cursor, choices, sizeof *moe->rank);
+    moe->weights = exec_place(cursor, choices, sizeof *moe->weights);
+    moe->entries = exec_place(cursor, choices, sizeof *moe->entries);
+    moe->columns = exec_place(cursor, choices, sizeof *moe->columns);
+    moe->first = exec_place(cursor, experts + 1, sizeof *moe->first);
+    moe->distinct = exec_place(cursor, experts, sizeof *moe->distinct);
+    moe->residency = exec_place(cursor, experts, sizeof *moe->residency);
+    moe->told = exec_place(cursor, used, sizeof *moe->told);
+    moe->ready = exec_place(cursor, experts, sizeof *moe->ready);
+    moe->h = exec_place(cursor, moe->rows_max * 2 * width, sizeof *moe->h);
+    moe->y = exec_place(cursor, moe->rows_max * inputs, sizeof *moe->y);
     moe->router_scratch =
-        take(cursor, workers * ((experts + 15) & ~UINT64_C(15)), sizeof *moe->router_scratch);
+        exec_place(cursor, workers * ((experts + 15) & ~UINT64_C(15)), sizeof *moe->router_scratch);
 }
 
-static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+static void place_attention(struct exec *exec, struct exec_cursor *cursor, uint32_t workers) {
     const struct plan *plan = exec->config.plan;
     size_t floats = 0;
     for (uint32_t i = 0; i < plan->n_ops; i++) {
@@ -103,11 +98,11 @@ static void place_attention(struct exec *exec, struct cursor *cursor, uint32_t w
     exec->attention_floats = (2 * floats + 15) & ~(size_t)15;
     size_t each = workers > 1 && few * floats > exec->attention_floats ? few * floats
                                                                        : exec->attention_floats;
-    exec->attention = take(cursor, (uint64_t)workers * each, sizeof *exec->attention);
+    exec->attention = exec_place(cursor, (uint64_t)workers * each, sizeof *exec->attention);
 }
 
 // Room for one group of rows of any expert matrix, and for a row of embeddings.
-static void place_group(struct exec *exec, struct cursor *cursor, uint32_t workers) {
+static void place_group(struct exec *exec, struct exec_cursor *cursor, uint32_t workers) {
     const struct plan *plan = exec->config.plan;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < plan->n_experts; i++) {
@@ -123,33 +118,34 @@ static void place_group(struct exec *exec, struct cursor *cursor, uint32_t worke
             bytes = (row + KERNELS_LANES_MAX - 1) / KERNELS_LANES_MAX;
     }
     exec->group_bytes = (KERNELS_LANES_MAX * bytes + 63) & ~UINT64_C(63);
-    exec->group = take(cursor, workers, exec->group_bytes);
+    exec->group = exec_place(cursor, workers, exec->group_bytes);
 }
 
-static void place_rope(struct exec *exec, struct cursor *cursor) {
+static void place_rope(struct exec *exec, struct exec_cursor *cursor) {
     const struct plan *plan = exec->config.plan;
-    exec->rope_magnitude = take(cursor, plan->n_ropes, sizeof *exec->rope_magnitude);
+    exec->rope_magnitude = exec_place(cursor, plan->n_ropes, sizeof *exec->rope_magnitude);
     for (uint32_t i = 0; i < plan->n_ropes; i++) {
         uint32_t n_rot = plan->ropes[i].rope.n_rot;
-        double *theta = take(cursor, n_rot / 2, sizeof *theta);
-        float *rows = take(cursor, (uint64_t)exec->config.chunk * n_rot, sizeof *rows);
+        double *theta = exec_place(cursor, n_rot / 2, sizeof *theta);
+        float *rows = exec_place(cursor, (uint64_t)exec->config.chunk * n_rot, sizeof *rows);
         if (exec->rope_theta) exec->rope_theta[i] = theta, exec->rope_rows[i] = rows;
     }
 }
 
 uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers) {
     const struct plan *plan = exec->config.plan;
-    struct cursor cursor = {base, 0};
-    exec->ops = take(&cursor, plan->n_ops, sizeof *exec->ops);
-    exec->buffers = take(&cursor, plan->n_buffers, sizeof *exec->buffers);
-    exec->rope_theta = take(&cursor, plan->n_ropes, sizeof *exec->rope_theta);
-    exec->rope_rows = take(&cursor, plan->n_ropes, sizeof *exec->rope_rows);
-    exec->wanted = take(&cursor, exec->config.chunk, sizeof *exec->wanted);
+    struct exec_cursor cursor = {base, 0};
+    exec->ops = exec_place(&cursor, plan->n_ops, sizeof *exec->ops);
+    exec->buffers = exec_place(&cursor, plan->n_buffers, sizeof *exec->buffers);
+    exec->rope_theta = exec_place(&cursor, plan->n_ropes, sizeof *exec->rope_theta);
+    exec->rope_rows = exec_place(&cursor, plan->n_ropes, sizeof *exec->rope_rows);
+    exec->wanted = exec_place(&cursor, exec->config.chunk, sizeof *exec->wanted);
     place_buffers(exec, &cursor);
     place_moe(exec, &cursor, workers);
     place_columns(exec, &cursor);
     place_attention(exec, &cursor, workers);
     place_group(exec, &cursor, workers);
     place_rope(exec, &cursor);
+    if (plan->n_experts > 0) exec_ahead_place(exec, &cursor);
     return cursor.used;
 }

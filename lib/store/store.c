@@ -11,6 +11,10 @@
 // for later hits; then the last of them gives way and is read again when its turn comes. With
 // STORE_ANY the hits are given out first, so there is always one to wait for.
 //
+// Hints are served last: a read for one begins when the step has no expert left that waits for room and
+// at most HINT_BEHIND on their way. Its slot is LOADING or READY and has no entry until a step needs it;
+// then it is that step's like any other, or it goes like any other.
+//
 // Progress: when nothing is ready, loading or possible, every slot of the class is held by the
 // caller. store_floor(held) makes room for `held`, so that cannot happen to who holds fewer.
 #include "store/store.h"
@@ -29,6 +33,8 @@ enum {
     DEPTH_LEAST = 8,
     PASSING_SHARE = 8, // a prompt passes through at most 1/8 of the pool that decode left
     PASSING_LEAST = 2, // one to compute, one to read
+    HINT_BEHIND = 1,   // experts a step may still wait for when reads for hints begin
+    HINT_LOADS = 3,    // at once: about what comes in before the next layer has chosen
 };
 
 #ifdef STORE_SELF_CHECK
@@ -80,6 +86,7 @@ static uint64_t lay_out(struct store *store, uint8_t *memory, const struct count
     store->expert_slot = part(memory, &at, c->experts, sizeof *store->expert_slot);
     store->evict.state = part(memory, &at, c->experts, c->policy->state_bytes);
     store->step.entry = part(memory, &at, c->widest, sizeof *store->step.entry);
+    store->hints.id = part(memory, &at, c->widest, sizeof *store->hints.id);
     store->step.ready = part(memory, &at, c->widest, sizeof *store->step.ready);
     store->pool.extent = part(memory, &at, c->extents, sizeof *store->pool.extent);
     store->pool.slot = part(memory, &at, c->slots, sizeof *store->pool.slot);
@@ -245,8 +252,17 @@ static uint32_t expert_of(const struct store *store, const struct store_entry *e
 }
 
 static void evict_slot(struct store *store, uint32_t number) {
+    if (store->pool.slot[number].hinted) store_hint_judge(&store->hints, false);
     store->expert_slot[store->pool.slot[number].expert] = STORE_NONE;
     store_pool_empty(&store->pool, number);
+}
+
+static void evict_victim(struct store *store, const struct store_victim *victim) {
+    for (uint32_t k = victim->slot; k < victim->slot + victim->count; k++) {
+        if (store->pool.slot[k].state == STORE_SLOT_EMPTY) continue;
+        evict_slot(store, k);
+        store->stats.evictions++;
+    }
 }
 
 // The last hit of an ascending step that is kept and not yet taken gives its slot to the next
@@ -259,8 +275,7 @@ static bool give_up_last_hit(struct store *store) {
         if (store->pool.slot[entry->slot].state != STORE_SLOT_READY) continue;
         evict_slot(store, entry->slot);
         store->stats.evictions++;
-        entry->slot = STORE_NONE;
-        entry->state = STORE_ENTRY_WAITING;
+        *entry = (struct store_entry){entry->id, STORE_NONE, STORE_ENTRY_WAITING, false, false};
         step->waiting++;
         return true;
     }
@@ -277,35 +292,36 @@ static uint32_t make_room(struct store *store, bool pressing) {
                 step->passing >= store->passing_most[size_class];
     struct store_victim victim;
     if (store_evict_choose(&store->evict, &store->pool, size_class, keep, &victim)) {
-        for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++) {
-            if (store->pool.slot[k].state == STORE_SLOT_EMPTY) continue;
-            evict_slot(store, k);
-            store->stats.evictions++;
-        }
+        evict_victim(store, &victim);
     } else if (!pressing || !give_up_last_hit(store)) {
         return STORE_NONE;
     }
     return store_pool_find(&store->pool, size_class);
 }
 
-static void begin_read(struct store *store, uint32_t i, uint32_t slot) {
-    struct store_step *step = &store->step;
-    struct store_entry *entry = &step->entry[i];
+// Expert `id` of the layer goes into the slot, which is EMPTY.
+static void begin_read(struct store *store, uint32_t layer, uint32_t id, uint32_t slot) {
     const struct store_segment *segments =
-        &store->layer[step->layer].segments[(size_t)entry->id * STORE_SEGMENTS];
-    uint32_t expert = expert_of(store, entry);
+        &store->layer[layer].segments[(size_t)id * STORE_SEGMENTS];
+    uint32_t expert = store->layer_first[layer] + id;
     struct store_layout layout;
     store_layout_make(segments, store->cut.unit, &layout);
-    store_pool_fill(&store->pool, slot, store->cut.layer_class[step->layer], expert);
+    store_pool_fill(&store->pool, slot, store->cut.layer_class[layer], expert);
     store->expert_slot[expert] = slot;
+    store->stats.bytes_wanted += layout.wanted;
+    store_read_begin(&store->reader, slot, &layout, store_pool_address(&store->pool, slot));
+}
+
+static void begin_miss(struct store *store, uint32_t i, uint32_t slot) {
+    struct store_step *step = &store->step;
+    struct store_entry *entry = &step->entry[i];
+    begin_read(store, step->layer, entry->id, slot);
     store->pool.slot[slot].entry = i;
-    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, true};
+    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, true, false};
     step->waiting--;
     step->passing++;
     store->stats.misses[step->phase]++;
-    store->stats.bytes_wanted += layout.wanted;
-    store_evict_inserted(&store->evict, expert, step->order);
-    store_read_begin(&store->reader, slot, &layout, store_pool_address(&store->pool, slot));
+    store_evict_inserted(&store->evict, expert_of(store, entry), step->order);
 }
 
 // Begin what can be begun, in ascending order: also the order of the file. pressing: the caller
@@ -317,8 +333,51 @@ static void begin_reads(struct store *store, bool pressing) {
             step->waiting_from++;
         uint32_t slot = make_room(store, pressing);
         if (slot == STORE_NONE) return;
-        begin_read(store, step->waiting_from, slot);
+        begin_miss(store, step->waiting_from, slot);
         pressing = false;
+    }
+}
+
+// A slot for an expert that is only hinted at: a free one, or that of the expert of least worth, unless
+// the same hints name it.
+static uint32_t make_room_for_hint(struct store *store) {
+    const struct store_hints *hints = &store->hints;
+    uint32_t size_class = store->cut.layer_class[hints->layer];
+    uint32_t slot = store_pool_find(&store->pool, size_class);
+    struct store_victim victim;
+    if (slot != STORE_NONE) return slot;
+    if (!store_evict_choose(&store->evict, &store->pool, size_class, false, &victim)) return slot;
+    for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++) {
+        uint32_t expert = store->pool.slot[k].expert, first = store->layer_first[hints->layer];
+        if (expert != STORE_NONE && expert >= first &&
+            store_hint_names(hints, hints->layer, expert - first))
+            return STORE_NONE;
+    }
+    evict_victim(store, &victim);
+    return store_pool_find(&store->pool, size_class);
+}
+
+// When the step has next to nothing to wait for, the drive reads ahead.
+static void begin_hints(struct store *store) {
+    struct store_hints *hints = &store->hints;
+    uint32_t depth = store->reader.depth / STORE_SEGMENTS; // the queue is never full of hints
+    uint32_t most = depth < HINT_LOADS ? depth : HINT_LOADS;
+    if (store->step.waiting > 0 || store_read_loads(&store->reader) > store->hint_loads + HINT_BEHIND)
+        return;
+    while (hints->next < hints->count && store->hint_loads < most &&
+           store_read_ready(&store->reader)) {
+        uint32_t id = hints->id[hints->next];
+        uint32_t expert = store->layer_first[hints->layer] + id;
+        if (store->expert_slot[expert] == STORE_NONE) {
+            uint32_t slot = make_room_for_hint(store);
+            if (slot == STORE_NONE) return;
+            begin_read(store, hints->layer, id, slot);
+            store->pool.slot[slot].hinted = true;
+            store->hint_loads++;
+            hints->begun_total++;
+            store_evict_inserted(&store->evict, expert, STORE_ANY);
+        }
+        hints->next++;
     }
 }
 
@@ -328,37 +387,38 @@ static void became_ready(struct store *store, uint32_t slot) {
     if (entry != STORE_NONE && step->order == STORE_ANY) step->ready[step->ready_count++] = entry;
 }
 
+static void fail_entry(struct store *store, struct store_entry *entry) {
+    struct store_step *step = &store->step;
+    step->passing -= entry->read;
+    entry->state = STORE_ENTRY_FAILED;
+    entry->slot = STORE_NONE;
+    if (step->status != LOCUM_OK) return;
+    step->error = store->reader.why;
+    step->status = step->error.status;
+}
+
 static void arrive(struct store *store, const struct store_arrival *arrival) {
     struct store_slot *slot = &store->pool.slot[arrival->slot];
+    store->hint_loads -= slot->entry == STORE_NONE;
     if (!arrival->failed) {
         store_slot_move(slot, STORE_SLOT_READY);
         slot->fresh = true;
         became_ready(store, arrival->slot);
         return;
     }
-    if (slot->entry != STORE_NONE) {
-        struct store_entry *entry = &store->step.entry[slot->entry];
-        entry->state = STORE_ENTRY_FAILED;
-        entry->slot = STORE_NONE;
-        store->step.passing--;
-    }
+    if (slot->entry != STORE_NONE) fail_entry(store, &store->step.entry[slot->entry]);
     store->expert_slot[slot->expert] = STORE_NONE;
     store_pool_empty(&store->pool, arrival->slot);
 }
 
 // Take in what has arrived, then begin what fits. block: wait for something to arrive.
 static void proceed(struct store *store, bool block) {
-    struct store_step *step = &store->step;
     struct store_arrival arrivals[STORE_READ_BATCH];
-    locum_error error = {.status = LOCUM_OK};
-    uint32_t count = store_read_poll(&store->reader, block, arrivals, &error);
-    if (error.status != LOCUM_OK && step->status == LOCUM_OK) {
-        step->status = error.status;
-        step->error = error;
-    }
+    uint32_t count = store_read_poll(&store->reader, block, arrivals);
     for (uint32_t i = 0; i < count; i++)
         arrive(store, &arrivals[i]);
     begin_reads(store, false);
+    begin_hints(store);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
@@ -382,8 +442,12 @@ static locum_status check_ids(const struct store *store, uint32_t layer, const u
 static void keep(struct store *store, uint32_t i, uint32_t slot) {
     struct store_entry *entry = &store->step.entry[i];
     LOCUM_ASSERT(store->pool.slot[slot].entry == STORE_NONE);
+    bool hinted = store->pool.slot[slot].hinted;
+    if (hinted) store_hint_judge(&store->hints, true);
+    store->pool.slot[slot].hinted = false;
+    store->hint_loads -= store->pool.slot[slot].state == STORE_SLOT_LOADING;
     store->pool.slot[slot].entry = i;
-    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, false};
+    *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, false, hinted};
     store_evict_touched(&store->evict, expert_of(store, entry), store->step.order);
     if (store->pool.slot[slot].state == STORE_SLOT_READY) became_ready(store, slot);
 }
@@ -399,9 +463,10 @@ locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *id
     step->phase = phase;
     step->taken = step->waiting = step->waiting_from = step->passing = step->ready_count = 0;
     step->status = LOCUM_OK;
+    store_hint_forget(&store->hints);
     // All are kept before anything is evicted for the first of them.
     for (uint32_t i = 0; i < count; i++) {
-        step->entry[i] = (struct store_entry){ids[i], STORE_NONE, STORE_ENTRY_WAITING, false};
+        step->entry[i] = (struct store_entry){ids[i], STORE_NONE, STORE_ENTRY_WAITING, false, false};
         uint32_t slot = store->expert_slot[store->layer_first[layer] + ids[i]];
         if (slot != STORE_NONE)
             keep(store, i, slot);
@@ -439,6 +504,7 @@ static void give_out(struct store *store, uint32_t number, struct store_expert *
     *out = (struct store_expert){.id = entry->id,
                                  .slot = entry->slot,
                                  .hit = !entry->read,
+                                 .hinted = entry->hinted,
                                  .fresh = store->pool.slot[entry->slot].fresh};
     for (uint32_t i = 0; i < STORE_SEGMENTS; i++)
         out->segment[i] = segments[i].bytes == 0 ? NULL : bytes + layout.place[i];
@@ -498,7 +564,7 @@ void store_end(struct store *store) {
     struct store_step *step = &store->step;
     if (!step->active) return;
     step->waiting = 0; // nothing more is begun
-    while (store_read_loads(&store->reader) > 0)
+    while (store_read_loads(&store->reader) > store->hint_loads)
         proceed(store, true);
     for (uint32_t i = 0; i < step->count; i++) {
         uint32_t slot = step->entry[i].slot;
@@ -511,6 +577,17 @@ void store_end(struct store *store) {
     self_check(store);
 }
 
+bool store_wants_hints(struct store *store) {
+    return store_hint_wanted(&store->hints);
+}
+
+void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count) {
+    LOCUM_ASSERT(layer < store->layers && count <= store->layer[layer].experts);
+    store_hint_set(&store->hints, layer, ids, count);
+    begin_hints(store);
+    self_check(store);
+}
+
 // ---- accounts -----------------------------------------------------------------------------------
 
 void store_get_stats(const struct store *store, struct store_stats *out) {
@@ -518,6 +595,9 @@ void store_get_stats(const struct store *store, struct store_stats *out) {
     out->reads = store->reader.reads;
     out->retries = store->reader.retries;
     out->bytes_read = store->reader.bytes_read;
+    out->hinted = store->hints.begun_total;
+    out->hinted_used = store->hints.used_total;
+    out->hinted_wasted = store->hints.wasted_total;
     struct async_read_stats queue;
     async_read_get_stats(store->reader.queue, &queue);
     out->reading_ns = queue.busy_ns;

@@ -91,7 +91,8 @@ locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *id
 struct store_expert {
     uint32_t id;
     uint32_t slot;                          // ticket for store_done
-    bool hit;                               // was in memory before this step
+    bool hit;                               // this step did not have to read it
+    bool hinted;                            // a hit that it owes to a hint
     bool fresh;                             // nobody was done with it since it was read
     uint8_t *segment[STORE_SEGMENTS];       // NULL where absent
 };
@@ -107,12 +108,21 @@ void store_done(struct store *store, uint32_t slot);
 // expert that is still held is dropped, since its bytes may be half rearranged.
 void store_end(struct store *store);
 
+// Experts of a later layer that will probably be needed, most likely first. They are read when no step
+// waits for the drive, into slots that nobody needs, and counted apart; what has not been begun when
+// the next layer begins is forgotten. Where hints turn out to be wrong they are ignored for a while.
+// Between layers or within one. ids: distinct, of that layer.
+// Once a step, before its hints: are they welcome? (They are not for a while after most were wrong.)
+bool store_wants_hints(struct store *store);
+void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count);
+
 // ---- accounts -----------------------------------------------------------------------------------
 struct store_stats {
     uint64_t hits[2], misses[2]; // by enum store_phase
     uint64_t bytes_read;         // as read from the device, padding included
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
+    uint64_t hinted, hinted_used, hinted_wasted; // experts read for a hint: begun, then judged
     uint64_t wait_ns;        // store_take blocked with nothing to compute
     uint64_t reading_ns;     // at least one read was asked for and not yet taken in
     uint32_t in_flight_most; // such reads at once

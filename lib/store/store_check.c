@@ -26,7 +26,7 @@ static bool check_slot(const struct store *store, uint32_t number, uint32_t size
     const struct store_slot *slot = &store->pool.slot[number];
     const char *state = store_slot_state_name(slot->state);
     if (slot->state == STORE_SLOT_EMPTY) {
-        CHECK(slot->expert == STORE_NONE && slot->entry == STORE_NONE,
+        CHECK(slot->expert == STORE_NONE && slot->entry == STORE_NONE && !slot->hinted,
               "slot %u is empty and belongs to expert %u", number, slot->expert);
         return true;
     }
@@ -52,7 +52,7 @@ static bool check_slot(const struct store *store, uint32_t number, uint32_t size
 
 static bool check_pool(const struct store *store, locum_error *error) {
     const struct store_pool *pool = &store->pool;
-    uint32_t extents_free = 0, room[STORE_CLASSES] = {0}, loading = 0, full = 0;
+    uint32_t extents_free = 0, room[STORE_CLASSES] = {0}, loading = 0, full = 0, hinted = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < pool->cut->extents; i++) {
         const struct store_extent *extent = &pool->extent[i];
@@ -67,6 +67,7 @@ static bool check_pool(const struct store *store, locum_error *error) {
             CHECK(k < slots || state == STORE_SLOT_EMPTY, "slot %u lies past its extent", number);
             used += state != STORE_SLOT_EMPTY;
             loading += state == STORE_SLOT_LOADING;
+            hinted += state == STORE_SLOT_LOADING && pool->slot[number].entry == STORE_NONE;
             if (!check_slot(store, number, extent->size_class, error)) return false;
         }
         CHECK(used == extent->used && is_free == (used == 0), "extent %u has %u of %u slots in use",
@@ -89,6 +90,8 @@ static bool check_pool(const struct store *store, locum_error *error) {
           "the pool is larger than its memory");
     CHECK(loading == store_read_loads(&store->reader), "%u slots are loading, %u reads run",
           loading, store_read_loads(&store->reader));
+    CHECK(hinted == store->hint_loads, "%u slots are loading for no step, %u reads for hints run",
+          hinted, store->hint_loads);
     uint32_t placed = 0;
     for (uint32_t i = 0; i < store->cut.experts; i++)
         placed += store->expert_slot[i] != STORE_NONE;

@@ -13,7 +13,7 @@ void store_pool_init(struct store_pool *pool, const struct store_cut *cut, uint8
     for (uint32_t i = 0; i < cut->extents; i++)
         extents[i] = (struct store_extent){0, STORE_EXTENT_FREE};
     for (uint32_t i = 0; i < store_pool_slots(pool); i++)
-        slots[i] = (struct store_slot){STORE_NONE, STORE_NONE, STORE_SLOT_EMPTY, false};
+        slots[i] = (struct store_slot){STORE_NONE, STORE_NONE, STORE_SLOT_EMPTY, false, false};
 }
 
 static uint32_t first_empty(const struct store_pool *pool, uint32_t extent) {
@@ -58,6 +58,7 @@ void store_pool_empty(struct store_pool *pool, uint32_t slot) {
     store_slot_move(&pool->slot[slot], STORE_SLOT_EMPTY);
     pool->slot[slot].expert = STORE_NONE;
     pool->slot[slot].entry = STORE_NONE;
+    pool->slot[slot].hinted = false;
     pool->room[size_class]++;
     pool->bytes_used -= pool->cut->size_class[size_class].slot_bytes;
     if (--extent->used == 0) {

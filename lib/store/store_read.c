@@ -81,7 +81,7 @@ static locum_status judge(const struct async_read_done *done, const struct store
 
 // One read has ended. true: its expert has arrived.
 static bool finish(struct store_reader *reader, const struct async_read_done *done,
-                   struct store_arrival *out, locum_error *error) {
+                   struct store_arrival *out) {
     uint32_t number = (uint32_t)done->tag;
     struct store_request *request = &reader->request[number];
     struct store_load *load = &reader->load[request->load];
@@ -97,7 +97,7 @@ static bool finish(struct store_reader *reader, const struct async_read_done *do
     }
     if (status != LOCUM_OK && !load->failed) {
         load->failed = true;
-        if (error != NULL) *error = why;
+        reader->why = why;
         abandon_rest(reader, request->load);
     }
     reader->request_free[reader->requests_free++] = number;
@@ -108,13 +108,13 @@ static bool finish(struct store_reader *reader, const struct async_read_done *do
 }
 
 uint32_t store_read_poll(struct store_reader *reader, bool block,
-                         struct store_arrival out[STORE_READ_BATCH], locum_error *error) {
+                         struct store_arrival out[STORE_READ_BATCH]) {
     struct async_read_done done[STORE_READ_BATCH];
     size_t count =
         async_read_wait(reader->queue, done, STORE_READ_BATCH, block ? ASYNC_READ_FOREVER : 0);
     uint32_t arrived = 0;
     for (size_t i = 0; i < count; i++)
-        arrived += finish(reader, &done[i], &out[arrived], error);
+        arrived += finish(reader, &done[i], &out[arrived]);
     issue(reader);
     return arrived;
 }

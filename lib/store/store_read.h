@@ -4,7 +4,8 @@
 //            tried once more after an error.
 // Called by: store.
 // Threads:   the store's one thread; the bytes are written by the platform's queue.
-// Errors:    of an expert: in its arrival, with the text of the first read that failed twice.
+// Errors:    of an expert: in its arrival; store_reader.why has the text of its first read that failed
+//            twice.
 // Not here:  slot states (store_slot.h), who is read and when (store.c).
 #ifndef STORE_STORE_READ_H
 #define STORE_STORE_READ_H
@@ -44,6 +45,7 @@ struct store_reader {
     uint8_t *issuing_to;
 
     uint64_t reads, retries, bytes_read; // ended reads, second tries among them
+    locum_error why; // of the load that failed last
 };
 
 // The expert in `slot` has arrived whole, or will not.
@@ -69,8 +71,8 @@ static inline uint32_t store_read_loads(const struct store_reader *reader) {
     return reader->depth - reader->loads_free;
 }
 // Take what has ended, issue what waited for room; gives the experts that arrived by it. block:
-// wait until at least one read has ended. *error is written when a read has failed for good.
+// wait until at least one read has ended.
 uint32_t store_read_poll(struct store_reader *reader, bool block,
-                         struct store_arrival out[STORE_READ_BATCH], locum_error *error);
+                         struct store_arrival out[STORE_READ_BATCH]);
 
 #endif

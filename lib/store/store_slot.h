@@ -26,7 +26,8 @@ struct store_slot {
     uint32_t expert; // number over all layers; STORE_NONE: empty
     uint32_t entry;  // of the running step, which keeps it; STORE_NONE: may be evicted when READY
     enum store_slot_state state;
-    bool fresh; // nobody was done with it since it was read
+    bool fresh;  // nobody was done with it since it was read
+    bool hinted; // read for the sake of a hint, and no step has needed it since
 };
 
 // The only place where a state changes.

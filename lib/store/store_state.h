@@ -10,6 +10,7 @@
 
 #include "platform/vmem.h"
 #include "store/store_evict.h"
+#include "store/store_hint.h"
 #include "store/store_read.h"
 
 // One expert of the running step.
@@ -25,7 +26,8 @@ struct store_entry {
     uint32_t id;   // within the layer
     uint32_t slot; // STORE_NONE: see the state
     enum store_entry_state state;
-    bool read; // this step reads it: a miss
+    bool read;   // this step reads it: a miss
+    bool hinted; // not a miss, because a hint named it
 };
 
 struct store_step {
@@ -50,6 +52,8 @@ struct store {
     struct store_evict evict;
     struct store_reader reader;
     struct store_step step;
+    struct store_hints hints;
+    uint32_t hint_loads; // experts on their way for the sake of a hint alone: LOADING, no entry
     struct vmem memory; // the pool's
 
     uint32_t layers;

@@ -164,6 +164,17 @@ def trace():
         check("no experts" not in locum(*dense).expect(0).err, "a trace nobody asked for")
 
 
+def looks_ahead(command):
+    """With a tight budget experts are read ahead, and with the flag none."""
+    tight = ["--memory", str(inspect(MOE)["plan"]["floor"] + (64 << 10))]
+    def read(*arguments):
+        if command == "run":
+            return stats(*BASE["run"], *tight, *arguments)["experts"]["read_ahead"]["read"]
+        return bench(*tight, *arguments)["reads"]["ahead"]
+    check(read() > 0, "nothing was read ahead")
+    equal(read("--no-lookahead"), 0, "experts read ahead in spite of the flag")
+
+
 def op_trace(command):
     """Rows of a phase add up to the time its steps took; parts of experts are inside theirs."""
     def effect():
@@ -306,6 +317,8 @@ EFFECTS = {
     ("run", "trace"): trace,
     ("run", "op-trace"): op_trace("run"),
     ("bench", "op-trace"): op_trace("bench"),
+    ("run", "no-lookahead"): lambda: looks_ahead("run"),
+    ("bench", "no-lookahead"): lambda: looks_ahead("bench"),
     ("run", "quiet"): quiet("run"),
     ("run", "verbose"): verbose,
     ("inspect", "memory"): lambda: differs(plan_number("budget"))(["--memory", "100M"], []),

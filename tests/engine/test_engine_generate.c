@@ -634,7 +634,9 @@ static void statistics_add_up(void **state) {
         assert_int_equal(s->bytes_read, s->bytes_read_prefill + s->bytes_read_decode);
         uint64_t expert = 3 * 32 * 64 * 4; // at least its weights, at most a block around each
         assert_true(s->bytes_read_decode >= s->misses_decode * expert);
-        assert_true(s->bytes_read_decode <= s->misses_decode * (expert + 6 * 4096));
+        assert_true(s->bytes_read_decode <=
+                    (s->misses_decode + s->read_ahead) * (expert + 6 * 4096));
+        assert_true(s->read_ahead_used <= s->hits_decode);
         assert_int_equal(s->demand_bytes_per_token, 3 * 2 * expert);
         assert_true(s->slots_bytes <= house.plan.slots);
         assert_true(s->prefill_s > 0 && s->decode_s > 0 && s->compute_s > 0 && s->peak_rss > 0);
@@ -657,7 +659,9 @@ static void residents_are_what_memory_holds(void **state) {
     assert_int_equal(base.stats.resident_dense, house.plan.dense);
     assert_true(base.stats.reads > 0 && base.stats.reading_s > 0);
     uint64_t misses = base.stats.misses_prefill + base.stats.misses_decode;
-    assert_true(base.stats.reads <= misses * 3); // gate, up, down: never in pieces
+    // gate, up, down: never in pieces
+    assert_true(base.stats.reads <= (misses + base.stats.read_ahead) * 3);
+    assert_true(base.stats.read_ahead_used > 0);
     assert_true(base.stats.reads_at_once > 1);
     house_close(&house);
     options.memory = LOCUM_MEMORY_ALL;

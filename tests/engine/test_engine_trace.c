@@ -93,11 +93,11 @@ static size_t parse(char *text) {
 
 // What a turn's rows say, counted as the statistics count: an expert once per step.
 struct sums {
-    uint64_t rows[2], hits[2], misses[2], bytes[2];
+    uint64_t rows[2], hits[2], misses[2], ahead[2], bytes[2];
 };
 
 static struct sums add_up(size_t count, unsigned turn) {
-    struct sums s = {{0}, {0}, {0}, {0}};
+    struct sums s = {{0}, {0}, {0}, {0}, {0}};
     static bool seen[2][PROMPT + 100][LAYERS][EXPERTS];
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < count; i++) {
@@ -107,7 +107,7 @@ static struct sums add_up(size_t count, unsigned turn) {
         s.rows[r->phase]++;
         s.bytes[r->phase] += r->bytes;
         assert_true(r->bytes == 0 || r->bytes == EXPERT_BYTES);
-        if (r->residency) assert_int_equal(r->bytes, 0);
+        if (r->residency == 1) assert_int_equal(r->bytes, 0);
         bool *once = &seen[r->phase][step][r->layer][r->expert];
         if (*once)
             assert_int_equal(r->bytes, 0); // charged once
@@ -115,6 +115,7 @@ static struct sums add_up(size_t count, unsigned turn) {
             s.hits[r->phase]++;
         else
             s.misses[r->phase]++;
+        if (!*once && r->residency == 2) s.ahead[r->phase]++;
         *once = true;
     }
     return s;
@@ -129,8 +130,10 @@ static void trace_agrees_with(const struct talk *talk, size_t count, unsigned tu
     assert_int_equal(s.misses[0], stats->misses_prefill);
     assert_int_equal(s.hits[1], stats->hits_decode);
     assert_int_equal(s.misses[1], stats->misses_decode);
+    assert_int_equal(s.ahead[0], 0);
+    assert_int_equal(s.ahead[1], stats->read_ahead_used);
     assert_int_equal(s.bytes[0], s.misses[0] * EXPERT_BYTES);
-    assert_int_equal(s.bytes[1], s.misses[1] * EXPERT_BYTES);
+    assert_int_equal(s.bytes[1], (s.misses[1] + s.ahead[1]) * EXPERT_BYTES);
 }
 
 // Rows of one token in one layer: the chosen ones, strongest first, their weights a sum of 1.

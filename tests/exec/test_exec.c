@@ -544,8 +544,8 @@ struct cancelling {
 
 static void cancel_at(void *user, uint32_t layer, uint32_t token, uint32_t used,
                       const uint32_t *ids, const float *weights, const uint32_t *rank,
-                      const bool *resident) {
-    (void)used, (void)ids, (void)weights, (void)rank, (void)resident;
+                      const enum exec_residency *residency) {
+    (void)used, (void)ids, (void)weights, (void)rank, (void)residency;
     struct cancelling *c = user;
     if (token > 0) return;
     c->layers++;

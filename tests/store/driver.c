@@ -41,7 +41,8 @@ static void take_one(struct driver *driver, struct step *step, const struct stor
     assert_true(step->wanted[expert->id]);
     step->wanted[expert->id] = false;
     if (step->order == STORE_ASCENDING) assert_int_equal(expert->id, step->ids[step->taken]);
-    if (expert->hit) assert_true(step->resident[expert->id]);
+    if (expert->hit && !expert->hinted) assert_true(step->resident[expert->id]);
+    driver->hinted += expert->hinted;
     if (!expert->hit && step->resident[expert->id]) {
         assert_int_equal(step->order, STORE_ASCENDING); // its slot was needed for an earlier one
         driver->revoked++;
@@ -58,6 +59,21 @@ static void give_one(struct driver *driver, struct step *step) {
     assert_true(fake_model_right(driver->model, step->layer, &step->held[at]));
     store_done(driver->store, step->held[at].slot);
     step->held[at] = step->held[--step->held_count];
+}
+
+// Names some experts of the layer that comes next, right or wrong, in any order.
+static void hint(struct driver *driver, uint32_t layer) {
+    const struct store_config *config = &driver->model->config;
+    uint32_t ids[FAKE_EXPERTS_MAX], count = 0, experts = config->layer[layer].experts;
+    for (uint32_t i = 0; i < experts; i++) {
+        if (!sim_chance(&driver->random, 30)) continue;
+        uint32_t at = (uint32_t)sim_below(&driver->random, count + 1);
+        ids[count] = i;
+        ids[count++] = ids[at];
+        ids[at] = i;
+    }
+    store_hint(driver->store, layer, ids, count);
+    check(driver);
 }
 
 // true: the step ran to its end; false: a read failed for good.
@@ -89,6 +105,9 @@ static bool run_step(struct driver *driver, struct step *step) {
         check(driver);
         // A caller that cannot go on: the request was cancelled.
         if (driver->may_cancel && sim_chance(&driver->random, 1)) return true;
+        if (driver->may_hint && sim_chance(&driver->random, 10)) {
+            hint(driver, (step->layer + 1) % driver->model->config.layers);
+        }
     }
     while (step->held_count > 0 && sim_chance(&driver->random, 80))
         give_one(driver, step);

@@ -16,9 +16,11 @@ struct driver {
     uint32_t held_most; // experts held while another is waited for, below what the floor is for
     bool may_fail;      // reads may fail for good
     bool may_cancel;    // steps may end before all is taken
+    bool may_hint;      // the next layer's experts are hinted at
     void (*checked)(const struct driver *driver); // after every call; may be NULL
 
     uint64_t failed, hits, misses, revoked; // revoked: hits whose slot was needed before their turn
+    uint64_t hinted;                         // of the hits
 };
 
 // One step over layer `number` modulo their count, in a random order, with random experts.

@@ -430,6 +430,75 @@ static void test_fresh_until_done(void **state) {
     close_store();
 }
 
+// ---- hints --------------------------------------------------------------------------------------
+
+// What a hint names is there, or on its way, when its layer begins: a hit, and told apart.
+static void test_hinted_experts_are_hits(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    const uint32_t first[] = {1, 2}, second[] = {7, 9};
+    run(0, first, 2, STORE_ANY);
+    store_hint(world.store, 1, (const uint32_t[]){9}, 1);
+    assert_int_equal(stats().hinted, 1);
+    begin(1, second, 2, STORE_ANY);
+    for (int i = 0; i < 2; i++) {
+        struct store_expert expert = take(1);
+        assert_int_equal(expert.hit, expert.id == 9);
+        assert_int_equal(expert.hinted, expert.id == 9);
+        assert_true(expert.fresh);
+        store_done(world.store, expert.slot);
+    }
+    store_end(world.store);
+    assert_int_equal(stats().hinted_used, 1);
+    assert_int_equal(stats().misses[STORE_DECODE], 3);
+    run(1, second, 2, STORE_ANY); // now it is a hit like any other
+    assert_int_equal(stats().hits[STORE_DECODE], 3);
+    assert_int_equal(stats().hinted_used, 1);
+    close_store();
+}
+
+// Demand comes first: nothing is read ahead while a step waits for two experts, and what has not been
+// begun when the next layer begins is forgotten.
+static void test_hints_wait_for_the_step(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    sim_disk.latency_ns_max = 1000;
+    const uint32_t ids[] = {1, 2, 3, 4}, other[] = {5};
+    begin(0, ids, 4, STORE_ANY);
+    store_hint(world.store, 1, (const uint32_t[]){9, 10, 11, 12, 13, 14, 15}, 7);
+    assert_int_equal(stats().hinted, 0);
+    for (int i = 0; i < 4; i++)
+        store_done(world.store, take(0).slot);
+    uint64_t begun = stats().hinted;
+    assert_in_range(begun, 1, 6);
+    store_end(world.store);
+    run(2, other, 1, STORE_ANY);
+    assert_int_equal(stats().hinted, begun);
+    close_store();
+}
+
+// Where most of what is read ahead goes unused, none is wanted for a while.
+static void test_wrong_hints_are_ignored(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(floor_bytes(4));
+    uint32_t steps = 0;
+    for (; store_wants_hints(world.store) && steps < 1000; steps++) {
+        const uint32_t right = steps % EXPERTS, wrong = (steps + 7) % EXPERTS;
+        store_hint(world.store, 2 * (steps % 2), &wrong, 1);
+        run(2 * (steps % 2), &right, 1, STORE_ANY);
+    }
+    assert_in_range(steps, 30, 999);
+    assert_true(stats().hinted_wasted > stats().hinted_used);
+    uint32_t ignored = 1;
+    while (!store_wants_hints(world.store) && ignored < 10000)
+        ignored++;
+    assert_in_range(ignored, 100, 9999);
+    close_store();
+}
+
 // ---- failures -----------------------------------------------------------------------------------
 
 static const struct store_segment *bad_place(uint32_t layer, uint32_t id, uint32_t times) {
@@ -548,6 +617,26 @@ static void assert_refused(locum_status status, const char *words) {
         fail_msg("\"%s\" does not say \"%s\"", error.text, words);
 }
 
+// A read ahead that fails is nobody's failure; the expert is read again when it is needed.
+static void test_hint_that_fails(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    const uint32_t ids[] = {3}, named[] = {9};
+    bad_place(1, 9, 2);
+    store_hint(world.store, 1, named, 1);
+    run(0, ids, 1, STORE_ANY);
+    run(0, ids, 1, STORE_ANY);
+    while (sim_disk.fail_times > 0) // until its reads have come in
+        run(0, ids, 1, STORE_ANY);
+    run(0, ids, 1, STORE_ANY);
+    assert_false(store_resident(world.store, 1, 9));
+    run(1, named, 1, STORE_ANY);
+    assert_true(store_resident(world.store, 1, 9));
+    assert_int_equal(stats().hinted_used + stats().hinted_wasted, 0);
+    close_store();
+}
+
 static void test_wrong_configurations_are_refused(void **state) {
     (void)state;
     struct store_config *config = &world.model.config;
@@ -615,6 +704,10 @@ int main(void) {
         cmocka_unit_test(test_misses_are_read_together),
         cmocka_unit_test(test_take_without_waiting),
         cmocka_unit_test(test_fresh_until_done),
+        cmocka_unit_test(test_hinted_experts_are_hits),
+        cmocka_unit_test(test_hints_wait_for_the_step),
+        cmocka_unit_test(test_wrong_hints_are_ignored),
+        cmocka_unit_test(test_hint_that_fails),
         cmocka_unit_test(test_one_error_is_read_again),
         cmocka_unit_test(test_two_errors_end_the_step),
         cmocka_unit_test(test_a_file_that_shrank),
