@@ -11,7 +11,7 @@
 
 enum {
     PIECE_BYTES = 4 << 20, // where drives give all they have
-    DEPTH = 4,
+    DEPTH = 8,
     BITE_BYTES = 1 << 20,
     AHEAD_BYTES = 32 << 20, // that may wait to be rearranged: then little is left to do at the end
 };
