@@ -34,6 +34,7 @@ enum {
     PASSING_SHARE = 8, // a prompt passes through at most 1/8 of the pool that decode left
     PASSING_LEAST = 2, // one to compute, one to read
     HINT_BEHIND = 1,   // experts a step may still wait for when reads for hints begin
+    HELD_LEAST = 2,    // experts of a step at once
     HINT_LOADS = 3,    // at once: about what comes in before the next layer has chosen
 };
 
@@ -138,6 +139,18 @@ static const char *io_kind(const struct store *store) {
     return direct == 0 ? "buffered" : direct == store->file_count ? "direct" : "partly direct";
 }
 
+// How many slots a prompt passes through: enough experts on the way to keep the queue full, one
+// computed, one ready, within a share of the pool.
+static void choose_passing(struct store *store) {
+    uint32_t extents = store_pool_extents(&store->pool), wanted = store->passing_wanted;
+    for (uint32_t i = 0; i < store->cut.classes; i++) {
+        uint32_t share = extents * store_pool_extent_room(&store->pool, i) / PASSING_SHARE;
+        store->passing_most[i] = share < PASSING_LEAST ? PASSING_LEAST
+                                 : share < wanted      ? share
+                                                       : wanted;
+    }
+}
+
 // Everything that points or counts, in zeroed memory.
 static void fill_in(struct store *store, const struct store_config *config, uint32_t depth) {
     store->layers = config->layers;
@@ -154,15 +167,8 @@ static void fill_in(struct store *store, const struct store_config *config, uint
     store_evict_init(&store->evict, &store_evict_lru, store->evict.state);
     store_pool_init(&store->pool, &store->cut, store->memory.data, store->pool.extent,
                     store->pool.slot);
-    // Enough experts on the way to keep the queue full, one computed, one ready.
-    uint32_t wanted = PASSING_LEAST + (depth + STORE_SEGMENTS - 1) / STORE_SEGMENTS;
-    for (uint32_t i = 0; i < store->cut.classes; i++) {
-        uint32_t share =
-            store->cut.extents * store_pool_extent_room(&store->pool, i) / PASSING_SHARE;
-        store->passing_most[i] = share < PASSING_LEAST ? PASSING_LEAST
-                                 : share < wanted      ? share
-                                                       : wanted;
-    }
+    store->passing_wanted = PASSING_LEAST + (depth + STORE_SEGMENTS - 1) / STORE_SEGMENTS;
+    choose_passing(store);
 }
 
 static locum_status start_reader(struct store *store, const struct store_config *config,
@@ -421,6 +427,59 @@ static void proceed(struct store *store, bool block) {
     begin_hints(store);
 }
 
+// ---- size ---------------------------------------------------------------------------------------
+
+// Extents with which any step can run: two experts of any class, one computed, one read.
+static uint32_t extents_least(const struct store *store) {
+    uint32_t least = 1;
+    for (uint32_t i = 0; i < store->cut.classes; i++) {
+        uint32_t room = store_pool_extent_room(&store->pool, i);
+        if ((HELD_LEAST + room - 1) / room > least) least = (HELD_LEAST + room - 1) / room;
+    }
+    return least < store->cut.extents ? least : store->cut.extents;
+}
+
+static uint64_t bytes_of_extents(const struct store *store, uint32_t extents) {
+    return extents * store->cut.extent_bytes + store->bookkeeping;
+}
+
+static void withdraw_extent(struct store *store) {
+    uint32_t extent = store_evict_extent(&store->evict, &store->pool);
+    LOCUM_ASSERT(extent != STORE_NONE); // between layers nothing has to stay
+    struct store_victim all = {extent * store->cut.extent_slots, store->cut.extent_slots};
+    evict_victim(store, &all);
+    store_pool_withdraw(&store->pool, extent);
+    vmem_discard(&store->memory, (size_t)(extent * store->cut.extent_bytes),
+                 (size_t)store->cut.extent_bytes);
+}
+
+static void restore_extents(struct store *store, uint32_t extents) {
+    for (uint32_t i = 0; store_pool_extents(&store->pool) < extents; i++)
+        if (store->pool.extent[i].size_class == STORE_EXTENT_GONE)
+            store_pool_restore(&store->pool, i);
+}
+
+locum_status store_resize(struct store *store, uint64_t slot_bytes, locum_error *error) {
+    if (store->step.active)
+        return status_fail(error, LOCUM_E_ARGUMENT, "a resize before layer %u has ended",
+                           store->step.layer);
+    uint64_t rest = slot_bytes < store->bookkeeping ? 0 : slot_bytes - store->bookkeeping;
+    uint64_t extents = rest / store->cut.extent_bytes, least = extents_least(store);
+    if (extents < least)
+        return status_fail(error, LOCUM_E_BUDGET, "%llu bytes for experts, the least is %llu",
+                           (unsigned long long)slot_bytes,
+                           (unsigned long long)bytes_of_extents(store, (uint32_t)least));
+    store_hint_forget(&store->hints);
+    while (store_read_loads(&store->reader) > 0)
+        proceed(store, true);
+    while (store_pool_extents(&store->pool) > extents)
+        withdraw_extent(store);
+    restore_extents(store, extents < store->cut.extents ? (uint32_t)extents : store->cut.extents);
+    choose_passing(store);
+    self_check(store);
+    return LOCUM_OK;
+}
+
 // ---- a step -------------------------------------------------------------------------------------
 
 static locum_status check_ids(const struct store *store, uint32_t layer, const uint32_t *ids,
@@ -603,7 +662,9 @@ void store_get_stats(const struct store *store, struct store_stats *out) {
     out->reading_ns = queue.busy_ns;
     out->in_flight_most = queue.out_max;
     out->resident_bytes = store->pool.bytes_used;
-    out->pool_bytes = store->memory.bytes + store->bookkeeping;
+    out->pool_bytes = bytes_of_extents(store, store_pool_extents(&store->pool));
+    out->pool_least = bytes_of_extents(store, extents_least(store));
+    out->pool_most = bytes_of_extents(store, store->cut.extents);
 }
 
 bool store_resident(const struct store *store, uint32_t layer, uint32_t id) {

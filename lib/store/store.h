@@ -73,6 +73,12 @@ locum_status store_create(const struct store_config *config, struct store **out,
                           locum_error *error);
 void store_destroy(struct store *store); // waits for reads in flight; NULL is fine
 
+// Makes the pool as small or as large as fits into slot_bytes, bookkeeping included, at most what it was
+// created with. Between layers only; waits for reads ahead. What has to go is what is worth least; it is
+// evicted before its memory is given back. LOCUM_E_BUDGET below store_stats.pool_least, with which any
+// step runs (it can be above store_floor: extents were fitted to a larger pool): nothing changes then.
+locum_status store_resize(struct store *store, uint64_t slot_bytes, locum_error *error);
+
 // ---- one layer of one step ----------------------------------------------------------------------
 // begin -> take until none is left, done for each -> end.
 enum store_order {
@@ -127,7 +133,8 @@ struct store_stats {
     uint64_t reading_ns;     // at least one read was asked for and not yet taken in
     uint32_t in_flight_most; // such reads at once
     uint64_t resident_bytes; // slots in use
-    uint64_t pool_bytes;
+    uint64_t pool_bytes;     // of the pool as it is now
+    uint64_t pool_least, pool_most; // what store_resize can make of it
 };
 void store_get_stats(const struct store *store, struct store_stats *out);
 // 0 miss, 1 hit: what a lookup now would give (for traces and tests; changes nothing).

@@ -52,11 +52,12 @@ static bool check_slot(const struct store *store, uint32_t number, uint32_t size
 
 static bool check_pool(const struct store *store, locum_error *error) {
     const struct store_pool *pool = &store->pool;
-    uint32_t extents_free = 0, room[STORE_CLASSES] = {0}, loading = 0, full = 0, hinted = 0;
+    uint32_t extents_free = 0, extents_gone = 0, room[STORE_CLASSES] = {0}, loading = 0, full = 0, hinted = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < pool->cut->extents; i++) {
         const struct store_extent *extent = &pool->extent[i];
-        bool is_free = extent->size_class == STORE_EXTENT_FREE;
+        bool is_gone = extent->size_class == STORE_EXTENT_GONE;
+        bool is_free = is_gone || extent->size_class == STORE_EXTENT_FREE;
         CHECK(is_free || extent->size_class < pool->cut->classes, "extent %u has class %u", i,
               extent->size_class);
         uint32_t slots = is_free ? 0 : store_pool_extent_room(pool, extent->size_class);
@@ -72,7 +73,8 @@ static bool check_pool(const struct store *store, locum_error *error) {
         }
         CHECK(used == extent->used && is_free == (used == 0), "extent %u has %u of %u slots in use",
               i, used, extent->used);
-        extents_free += is_free;
+        extents_free += is_free && !is_gone;
+        extents_gone += is_gone;
         full += used;
         if (!is_free) {
             room[extent->size_class] += slots - used;
@@ -81,6 +83,8 @@ static bool check_pool(const struct store *store, locum_error *error) {
     }
     CHECK(extents_free == pool->extents_free, "%u extents are free, not %u", extents_free,
           pool->extents_free);
+    CHECK(extents_gone == pool->extents_gone, "%u extents are gone, not %u", extents_gone,
+          pool->extents_gone);
     for (uint32_t i = 0; i < pool->cut->classes; i++)
         CHECK(room[i] == pool->room[i], "class %u has room for %u, not %u", i, room[i],
               pool->room[i]);

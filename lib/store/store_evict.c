@@ -56,6 +56,7 @@ bool store_evict_choose(const struct store_evict *evict, const struct store_pool
     bool found = false;
     for (uint32_t i = 0; i < pool->cut->extents; i++) {
         uint32_t first = i * pool->cut->extent_slots;
+        if (pool->extent[i].size_class == STORE_EXTENT_GONE) continue;
         uint32_t count = store_pool_extent_room(pool, pool->extent[i].size_class);
         uint64_t most = 0; // of the whole extent
         for (uint32_t slot = first; slot < first + count; slot++) {
@@ -72,6 +73,24 @@ bool store_evict_choose(const struct store_evict *evict, const struct store_pool
             *out = (struct store_victim){first, count};
             found = true;
         }
+    }
+    return found;
+}
+
+uint32_t store_evict_extent(const struct store_evict *evict, const struct store_pool *pool) {
+    uint64_t least = UINT64_MAX;
+    uint32_t found = STORE_NONE;
+    for (uint32_t i = 0; i < pool->cut->extents; i++) {
+        if (pool->extent[i].size_class == STORE_EXTENT_GONE) continue;
+        uint32_t first = i * pool->cut->extent_slots;
+        uint64_t most = 0;
+        for (uint32_t slot = first; slot < first + pool->cut->extent_slots; slot++) {
+            uint64_t worth = slot_worth(evict, &pool->slot[slot]);
+            if (worth > most) most = worth;
+        }
+        if (most >= least) continue;
+        least = most;
+        found = i;
     }
     return found;
 }

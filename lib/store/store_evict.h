@@ -51,4 +51,8 @@ struct store_victim {
 bool store_evict_choose(const struct store_evict *evict, const struct store_pool *pool,
                         uint32_t size_class, bool keep, struct store_victim *out);
 
+// The extent whose best expert is worth least, empty ones first; for a pool that shrinks. STORE_NONE:
+// there is none, or in each something has to stay.
+uint32_t store_evict_extent(const struct store_evict *evict, const struct store_pool *pool);
+
 #endif

@@ -68,6 +68,20 @@ void store_pool_empty(struct store_pool *pool, uint32_t slot) {
     }
 }
 
+void store_pool_withdraw(struct store_pool *pool, uint32_t extent) {
+    LOCUM_ASSERT(pool->extent[extent].size_class == STORE_EXTENT_FREE);
+    pool->extent[extent].size_class = STORE_EXTENT_GONE;
+    pool->extents_free--;
+    pool->extents_gone++;
+}
+
+void store_pool_restore(struct store_pool *pool, uint32_t extent) {
+    LOCUM_ASSERT(pool->extent[extent].size_class == STORE_EXTENT_GONE);
+    pool->extent[extent].size_class = STORE_EXTENT_FREE;
+    pool->extents_free++;
+    pool->extents_gone--;
+}
+
 uint8_t *store_pool_address(const struct store_pool *pool, uint32_t slot) {
     const struct store_cut *cut = pool->cut;
     uint32_t number = store_pool_extent_of(pool, slot);

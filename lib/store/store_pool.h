@@ -17,11 +17,14 @@
 #include "store/store_cut.h"
 #include "store/store_slot.h"
 
-enum { STORE_EXTENT_FREE = UINT8_MAX };
+enum {
+    STORE_EXTENT_FREE = UINT8_MAX,
+    STORE_EXTENT_GONE = UINT8_MAX - 1 // withdrawn: no memory behind it
+};
 
 struct store_extent {
     uint32_t used;      // slots that are not EMPTY
-    uint8_t size_class; // STORE_EXTENT_FREE when used is 0
+    uint8_t size_class; // STORE_EXTENT_FREE or STORE_EXTENT_GONE when used is 0
 };
 
 struct store_pool {
@@ -30,7 +33,7 @@ struct store_pool {
     struct store_extent *extent;
     struct store_slot *slot; // [cut->extents * cut->extent_slots]
 
-    uint32_t extents_free;
+    uint32_t extents_free, extents_gone;
     uint32_t room[STORE_CLASSES]; // EMPTY slots in the extents of each class
     uint64_t bytes_used;          // of the slots that are not EMPTY
 };
@@ -56,6 +59,13 @@ uint32_t store_pool_find(const struct store_pool *pool, uint32_t size_class);
 void store_pool_fill(struct store_pool *pool, uint32_t slot, uint32_t size_class, uint32_t expert);
 // -> EMPTY. An extent whose last slot goes belongs to no class any more.
 void store_pool_empty(struct store_pool *pool, uint32_t slot);
+
+// FREE -> GONE and back: the pool is smaller meanwhile.
+void store_pool_withdraw(struct store_pool *pool, uint32_t extent);
+void store_pool_restore(struct store_pool *pool, uint32_t extent);
+static inline uint32_t store_pool_extents(const struct store_pool *pool) {
+    return pool->cut->extents - pool->extents_gone;
+}
 
 // Of a slot that is not EMPTY.
 uint8_t *store_pool_address(const struct store_pool *pool, uint32_t slot);

@@ -62,7 +62,7 @@ struct store {
     uint32_t file_count;
     uint32_t *layer_first; // [layers] number of its first expert, over all layers
     uint32_t *expert_slot; // [experts of all layers] STORE_NONE: not in the pool
-    uint32_t passing_most[STORE_CLASSES];
+    uint32_t passing_most[STORE_CLASSES], passing_wanted;
 
     struct store_stats stats; // what is counted here; the rest is gathered when asked
     uint64_t bookkeeping;     // bytes of this structure and its arrays

@@ -114,8 +114,21 @@ static bool run_step(struct driver *driver, struct step *step) {
     return true;
 }
 
+static void resize(struct driver *driver) {
+    struct store_stats stats;
+    store_get_stats(driver->store, &stats);
+    uint64_t bytes = sim_range(&driver->random, stats.pool_least, stats.pool_most);
+    locum_error error;
+    if (store_resize(driver->store, bytes, &error) != LOCUM_OK) fail_msg("%s", error.text);
+    store_get_stats(driver->store, &stats);
+    assert_true(stats.pool_bytes <= bytes);
+    driver->resizes++;
+    check(driver);
+}
+
 void driver_step(struct driver *driver, uint32_t number) {
     struct step step;
+    if (driver->may_resize && sim_chance(&driver->random, 20)) resize(driver);
     draw_step(driver, number, &step);
     if (!run_step(driver, &step)) driver->failed++;
     store_end(driver->store);

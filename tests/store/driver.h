@@ -17,10 +17,11 @@ struct driver {
     bool may_fail;      // reads may fail for good
     bool may_cancel;    // steps may end before all is taken
     bool may_hint;      // the next layer's experts are hinted at
+    bool may_resize;    // the pool changes its size between steps
     void (*checked)(const struct driver *driver); // after every call; may be NULL
 
     uint64_t failed, hits, misses, revoked; // revoked: hits whose slot was needed before their turn
-    uint64_t hinted;                         // of the hits
+    uint64_t hinted, resizes;                // of the hits; of the pool
 };
 
 // One step over layer `number` modulo their count, in a random order, with random experts.

@@ -499,6 +499,51 @@ static void test_wrong_hints_are_ignored(void **state) {
     close_store();
 }
 
+// ---- size ---------------------------------------------------------------------------------------
+
+// A smaller pool holds what was used last; grown again it is as good as before.
+static void test_resize(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    run_prompt();
+    uint64_t all = stats().pool_bytes;
+    const uint32_t ids[] = {3, 11, 19, 30};
+    run(2, ids, 4, STORE_ANY);
+    locum_error error;
+    assert_int_equal(store_resize(world.store, all / 2, &error), LOCUM_OK);
+    assert_true(stats().pool_bytes <= all / 2 && stats().pool_bytes > all / 3);
+    assert_true(stats().resident_bytes <= stats().pool_bytes);
+    uint64_t misses = stats().misses[STORE_DECODE];
+    run(2, ids, 4, STORE_ANY);
+    assert_int_equal(stats().misses[STORE_DECODE], misses);
+    run_prompt(); // with half of the room, in rounds
+    assert_int_equal(store_resize(world.store, UINT64_MAX, &error), LOCUM_OK);
+    assert_int_equal(stats().pool_bytes, all);
+    run_prompt();
+    run_prompt();
+    assert_int_equal(stats().pool_bytes, all);
+    close_store();
+}
+
+// Any step runs in the least pool, and there is none below it. Within a layer nothing changes.
+static void test_resize_refused(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, large_bytes);
+    open_store(full_bytes());
+    locum_error error;
+    assert_int_equal(store_resize(world.store, 4096, &error), LOCUM_E_BUDGET);
+    assert_non_null(strstr(error.text, "the least is"));
+    assert_int_equal(store_resize(world.store, stats().pool_least, &error), LOCUM_OK);
+    assert_int_equal(stats().pool_bytes, stats().pool_least);
+    run_prompt();
+    const uint32_t ids[] = {5};
+    begin(0, ids, 1, STORE_ANY);
+    assert_int_equal(store_resize(world.store, UINT64_MAX, &error), LOCUM_E_ARGUMENT);
+    store_end(world.store);
+    close_store();
+}
+
 // ---- failures -----------------------------------------------------------------------------------
 
 static const struct store_segment *bad_place(uint32_t layer, uint32_t id, uint32_t times) {
@@ -708,6 +753,8 @@ int main(void) {
         cmocka_unit_test(test_hints_wait_for_the_step),
         cmocka_unit_test(test_wrong_hints_are_ignored),
         cmocka_unit_test(test_hint_that_fails),
+        cmocka_unit_test(test_resize),
+        cmocka_unit_test(test_resize_refused),
         cmocka_unit_test(test_one_error_is_read_again),
         cmocka_unit_test(test_two_errors_end_the_step),
         cmocka_unit_test(test_a_file_that_shrank),

@@ -64,6 +64,8 @@ static void open_world(struct world *world) {
     driver->may_cancel = true;
     driver->may_fail = sim_chance(&driver->random, 30);
     driver->may_hint = sim_chance(&driver->random, 50);
+    // The least pool is made for two experts at once.
+    driver->may_resize = driver->held_most <= 1 && sim_chance(&driver->random, 60);
     driver->checked = checked;
     draw_config(world);
     sim_disk.latency_ns_max = sim_chance(&driver->random, 30) ? 0 : 1000000;
@@ -94,7 +96,7 @@ static uint64_t run_seed(struct world *world) {
 static void test_seeds(void **state) {
     (void)state;
     static struct world world;
-    uint64_t hits = 0, misses = 0, failed = 0, evictions = 0, revoked = 0, hinted = 0;
+    uint64_t hits = 0, misses = 0, failed = 0, evictions = 0, revoked = 0, hinted = 0, resizes = 0;
     for (uint64_t i = 0; i < seeds; i++) {
         seed = first_seed + i;
         evictions += run_seed(&world);
@@ -103,6 +105,7 @@ static void test_seeds(void **state) {
         failed += world.driver.failed;
         revoked += world.driver.revoked;
         hinted += world.driver.hinted;
+        resizes += world.driver.resizes;
     }
     print_message("%llu hits (%llu by hints), %llu misses, %llu evictions, %llu hits gave way, "
                   "%llu steps failed\n",
@@ -112,7 +115,7 @@ static void test_seeds(void **state) {
     if (seeds < SEEDS_REACH) return;
     // The seeds reach what they are meant to reach.
     assert_true(hits > 50000 && misses > 50000 && evictions > 50000);
-    assert_true(revoked > 500 && failed > 500 && hinted > 5000);
+    assert_true(revoked > 500 && failed > 500 && hinted > 5000 && resizes > 2000);
 }
 
 static int name_seed(void **state) {
