@@ -220,6 +220,12 @@ LOCUM_API locum_status locum_model_open(const locum_file *file, const locum_opti
 LOCUM_API void locum_model_close(locum_model *model);
 LOCUM_API const locum_tokenizer *locum_model_tokenizer(const locum_model *model);
 LOCUM_API void locum_model_get_plan(const locum_model *model, locum_memory_plan *out);
+// Another budget while the model is open, from any thread; before the next step experts are evicted, or
+// room for more is made, at most what the model was opened with. What others than experts take stays.
+// Answers are the same. LOCUM_E_BUDGET below what this model needs to run; the text has the number.
+// The model also makes room by itself while memory is short (told to log), and takes it back slowly.
+LOCUM_API locum_status locum_model_set_memory(locum_model *model, uint64_t memory,
+                                              locum_error *error);
 // One line for people: mode, budget, slots, kind of I/O, threads, instruction set.
 LOCUM_API const char *locum_model_summary(const locum_model *model);
 

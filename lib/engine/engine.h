@@ -21,6 +21,7 @@ struct engine_methods {
     void (*close)(struct engine *engine);
     const locum_tokenizer *(*tokenizer)(const struct engine *engine); // NULL: it has none
     void (*get_plan)(const struct engine *engine, locum_memory_plan *out);
+    locum_status (*set_memory)(struct engine *engine, uint64_t memory, locum_error *error); // any thread
     const char *(*summary)(const struct engine *engine);
     bool (*get_setting)(const struct engine *engine, uint32_t index, locum_setting *out);
     locum_status (*session_open)(struct engine *engine, struct engine_session **out,

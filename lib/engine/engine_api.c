@@ -104,6 +104,10 @@ void locum_model_get_plan(const locum_model *model, locum_memory_plan *out) {
     model->engine->methods->get_plan(model->engine, out);
 }
 
+locum_status locum_model_set_memory(locum_model *model, uint64_t memory, locum_error *error) {
+    return model->engine->methods->set_memory(model->engine, memory, error);
+}
+
 const char *locum_model_summary(const locum_model *model) {
     return model->engine->methods->summary(model->engine);
 }

@@ -76,6 +76,7 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
 static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count,
                          enum store_phase phase, bool draw) {
     struct engine_native *n = a->native;
+    STATUS_TRY(engine_size_apply(&n->size, a->error));
     STATUS_TRY(session_reserve(a->session, a->session->count + count, a->error));
     struct exec_sequence sequence = session_sequence(a->session);
     a->first = a->session->count;

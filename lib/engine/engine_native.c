@@ -73,10 +73,15 @@ static void native_session_reset(struct engine *base, struct engine_session *ses
     session_cut(session->session, 0);
 }
 
+static locum_status native_set_memory(struct engine *engine, uint64_t memory, locum_error *error) {
+    return engine_size_want(&((struct engine_native *)engine)->size, memory, error);
+}
+
 static const struct engine_methods native_methods = {
     .close = native_close,
     .tokenizer = native_tokenizer,
     .get_plan = native_get_plan,
+    .set_memory = native_set_memory,
     .summary = native_summary,
     .get_setting = native_get_setting,
     .session_open = native_session_open,
@@ -273,6 +278,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                                  true, &n->log, load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
+    const locum_memory_plan *p = &n->plan;
+    engine_size_init(&n->size, n->store, p->dense + p->kv + p->scratch + p->fixed, &n->log);
     STATUS_TRY(make_exec(n, error));
     STATUS_TRY(
         session_pool_init(&n->pool, &n->layout.kv, n->plan.context, &n->layout.arena, error));

@@ -14,6 +14,7 @@
 #include "engine/engine_layout.h"
 #include "engine/engine_op_trace.h"
 #include "engine/engine_options.h"
+#include "engine/engine_size.h"
 #include "engine/engine_tokenizer.h"
 #include "engine/engine_trace.h"
 #include "exec/exec.h"
@@ -35,6 +36,7 @@ struct engine_native {
     struct kernels_table kernels;
     struct exec_team *team;
     struct store *store; // NULL: no experts
+    struct engine_size size;
     struct exec *exec;
     struct session_pool pool;
     struct sampler *sampler;

@@ -143,10 +143,17 @@ static locum_status scripted_generate(struct engine *base, struct engine_session
     return status;
 }
 
+// It has no experts: any budget will do.
+static locum_status scripted_set_memory(struct engine *base, uint64_t memory, locum_error *error) {
+    (void)base, (void)memory, (void)error;
+    return LOCUM_OK;
+}
+
 static const struct engine_methods scripted_methods = {
     .close = scripted_close,
     .tokenizer = scripted_tokenizer,
     .get_plan = scripted_get_plan,
+    .set_memory = scripted_set_memory,
     .summary = scripted_summary,
     .get_setting = scripted_get_setting,
     .session_open = scripted_session_open,

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define MEMORY_NO_LIMIT UINT64_MAX
@@ -24,6 +25,10 @@ struct memory_system {
 };
 // root: folder that holds proc/ and sys/, "" for the system's own.
 locum_status memory_system_read(const char *root, struct memory_system *out, locum_error *error);
+
+// How long processes have waited for memory, in microseconds since the control group of this process (or
+// the system, where groups do not count it) began. false: the kernel does not say.
+bool memory_stall_read(const char *root, uint64_t *stalled_us);
 
 struct memory_process {
     uint64_t resident;

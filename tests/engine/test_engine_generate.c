@@ -646,6 +646,41 @@ static void statistics_add_up(void **state) {
     }
 }
 
+// The budget falls to the least and rises again while an answer is written.
+static uint64_t least_memory;
+
+static void change_memory(struct talk *t, const locum_event *event) {
+    locum_error error;
+    if (event->kind != LOCUM_EVENT_TOKEN || t->count % 10 != 0) return;
+    uint64_t memory = t->count % 20 == 0 ? LOCUM_MEMORY_ALL : least_memory;
+    if (locum_model_set_memory(house.model, memory, &error) != LOCUM_OK) fail_msg("%s", error.text);
+}
+
+static void memory_can_change_while_it_answers(void **state) {
+    (void)state;
+    house_open(&house, moe_path, &options);
+    run_alone(&base);
+    locum_error error;
+    assert_int_equal(locum_model_set_memory(house.model, LOCUM_MEMORY_AUTO, &error),
+                     LOCUM_E_ARGUMENT);
+    assert_int_equal(locum_model_set_memory(house.model, 1000, &error), LOCUM_E_BUDGET);
+    unsigned long long least;
+    assert_int_equal(
+        sscanf(error.text, "1000 bytes are too little: this model needs %llu (", &least), 1);
+    least_memory = least;
+    assert_int_equal(locum_model_set_memory(house.model, least - 1, &error), LOCUM_E_BUDGET);
+    talk.on_event = change_memory;
+    run_alone(&talk);
+    talk_same(&base, &talk, "a budget that changes");
+    assert_true(talk.stats.evictions > 0);
+    assert_int_equal(locum_model_set_memory(house.model, least, &error), LOCUM_OK);
+    talk.on_event = NULL;
+    run_alone(&talk);
+    talk_same(&base, &talk, "the least budget");
+    assert_true(talk.stats.slots_bytes < base.stats.slots_bytes / 2);
+    assert_true(talk.stats.resident_slots <= talk.stats.slots_bytes);
+}
+
 // Residents are counted where they are, so they follow what happens: the floor's few slots are full,
 // with room for all there is as much as was called for, and pages come with tokens.
 static void residents_are_what_memory_holds(void **state) {
@@ -749,6 +784,7 @@ int main(void) {
         TEST(text_that_ends_anywhere),
         TEST(model_without_a_vocabulary),
         TEST(statistics_add_up),
+        TEST(memory_can_change_while_it_answers),
         TEST(residents_are_what_memory_holds),
         TEST(failed_arguments_leave_no_statistics),
         TEST(numeric_error_of_a_request),

@@ -179,6 +179,27 @@ static void the_process_shows_what_it_takes(void **state) {
     assert_true(after.major_faults >= before.major_faults);
 }
 
+static void waiting_for_memory_is_counted(void **state) {
+    (void)state;
+    uint64_t stalled_us = 5;
+    scratch_clear();
+    assert_false(memory_stall_read(scratch_path("."), &stalled_us));
+    scratch_text("proc/pressure/memory", "some avg10=1.20 avg60=0.03 avg300=0.10 total=135811251\n"
+                                         "full avg10=0.00 avg60=0.00 avg300=0.00 total=91348333\n");
+    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_int_equal(stalled_us, 135811251);
+    scratch_text("proc/pressure/memory", "full avg10=0.00 total=91348333\n");
+    assert_false(memory_stall_read(scratch_path("."), &stalled_us));
+    // The group's own counter is nearer than the system's.
+    start_version_2("/service");
+    scratch_text("proc/pressure/memory", "some total=7\n");
+    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_int_equal(stalled_us, 7);
+    scratch_text("sys/fs/cgroup/service/memory.pressure", "some avg10=0.00 total=42\n");
+    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_int_equal(stalled_us, 42);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_groups_there_is_no_limit),
@@ -188,6 +209,7 @@ int main(void) {
         cmocka_unit_test(version_1_names_its_files_differently),
         cmocka_unit_test(a_container_sees_its_own_group_at_the_mount),
         cmocka_unit_test(hostile_files_are_survived),
+        cmocka_unit_test(waiting_for_memory_is_counted),
         cmocka_unit_test(this_machine_has_memory),
         cmocka_unit_test(the_process_shows_what_it_takes),
     };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "platform/linux/cgroup_linux.h"
@@ -73,6 +74,40 @@ locum_status memory_system_read(const char *root, struct memory_system *out, loc
     out->available = available_kib * KIB;
     cgroup_visit(root, "memory", visit_group, out);
     return LOCUM_OK;
+}
+
+// "some avg10=0.00 avg60=0.03 avg300=0.10 total=135811251": time in which at least one process waited.
+static bool stall_of(const char *text, uint64_t *stalled_us) {
+    const char *total = strstr(text, "total=");
+    unsigned long long value;
+    if (strncmp(text, "some ", 5) != 0 || total == NULL || sscanf(total, "total=%llu", &value) != 1)
+        return false;
+    *stalled_us = value;
+    return true;
+}
+
+struct stall {
+    bool found;
+    uint64_t us;
+};
+
+// The process's own group comes first.
+static void visit_stall(void *user, int version, const char *folder) {
+    struct stall *stall = user;
+    char text[512];
+    if (stall->found || version != 2) return;
+    stall->found = pseudo_file_text(text, sizeof text, "%s/memory.pressure", folder) &&
+                   stall_of(text, &stall->us);
+}
+
+bool memory_stall_read(const char *root, uint64_t *stalled_us) {
+    char text[512];
+    struct stall stall = {false, 0};
+    cgroup_visit(root, "memory", visit_stall, &stall);
+    *stalled_us = stall.us;
+    if (stall.found) return true;
+    return pseudo_file_text(text, sizeof text, "%s/proc/pressure/memory", root) &&
+           stall_of(text, stalled_us);
 }
 
 locum_status memory_process_read(struct memory_process *out, locum_error *error) {

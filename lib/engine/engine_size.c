@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/engine_size.h"
+
+#include "base/status.h"
+#include "platform/clock.h"
+
+enum { MIB = 1 << 20 };
+
+void engine_size_init(struct engine_size *size, struct store *store, uint64_t others,
+                      const struct log_sink *log) {
+    size->store = store;
+    size->others = others;
+    size->log = log;
+    if (store == NULL) return;
+    struct store_stats stats;
+    store_get_stats(store, &stats);
+    size->least = stats.pool_least;
+    size->most = size->applied = stats.pool_most;
+    atomic_store(&size->wanted, stats.pool_most);
+    engine_pressure_init(&size->pressure, "", stats.pool_most);
+}
+
+locum_status engine_size_want(struct engine_size *size, uint64_t memory, locum_error *error) {
+    if (memory == LOCUM_MEMORY_AUTO)
+        return status_fail(error, LOCUM_E_ARGUMENT, "a size in bytes is wanted, or all");
+    uint64_t least = size->others + size->least;
+    if (memory < least)
+        return status_fail(error, LOCUM_E_BUDGET,
+                           "%llu bytes are too little: this model needs %llu (%llu for experts)",
+                           (unsigned long long)memory, (unsigned long long)least,
+                           (unsigned long long)size->least);
+    uint64_t slots = memory - size->others;
+    atomic_store(&size->wanted, slots < size->most ? slots : size->most);
+    return LOCUM_OK;
+}
+
+locum_status engine_size_apply(struct engine_size *size, locum_error *error) {
+    if (size->store == NULL) return LOCUM_OK;
+    uint64_t wanted = atomic_load(&size->wanted);
+    uint64_t left = engine_pressure_ceiling(&size->pressure, clock_now_ns(), size->applied,
+                                            size->least, size->most);
+    uint64_t bytes = wanted < left ? wanted : left;
+    if (bytes == size->applied) return LOCUM_OK;
+    STATUS_TRY(store_resize(size->store, bytes, error));
+    if (left < wanted)
+        log_write(size->log, LOCUM_LOG_NOTICE, "memory is short: %llu MiB for experts, %llu before",
+                  (unsigned long long)(bytes / MIB), (unsigned long long)(size->applied / MIB));
+    size->applied = bytes;
+    return LOCUM_OK;
+}

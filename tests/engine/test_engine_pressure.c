@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory that is short, on a system of files and a clock of our own.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "engine/engine_pressure.h"
+#include "platform/memory.h"
+#include "tests/platform/scratch.h"
+
+#define SECOND UINT64_C(1000000000)
+
+enum { MIB = 1 << 20, MOST = 640 * MIB, LEAST = 100 * MIB, TOTAL_MIB = 16000 };
+
+static struct engine_pressure pressure;
+static uint64_t now, stalled_us, slots;
+
+static void say(uint64_t available_mib) {
+    char text[200];
+    snprintf(text, sizeof text, "MemTotal: %d kB\nMemAvailable: %llu kB\n", TOTAL_MIB * 1024,
+             (unsigned long long)available_mib * 1024);
+    scratch_text("proc/meminfo", text);
+    snprintf(text, sizeof text, "some avg10=0.00 avg60=0.00 avg300=0.00 total=%llu\nfull total=1\n",
+             (unsigned long long)stalled_us);
+    scratch_text("proc/pressure/memory", text);
+}
+
+// `seconds` of a program that computes a step every 0.1 s, on a machine with so much available, where
+// processes wait for memory `percent` of the time.
+static void live(uint32_t seconds, uint64_t available_mib, uint32_t percent) {
+    for (uint32_t i = 0; i < seconds * 10; i++) {
+        now += SECOND / 10;
+        stalled_us += percent * 1000;
+        say(available_mib);
+        slots = engine_pressure_ceiling(&pressure, now, slots, LEAST, MOST);
+    }
+}
+
+static void begin(void) {
+    scratch_clear();
+    now = 12345 * SECOND;
+    stalled_us = 777;
+    slots = MOST;
+    static char root[4096]; // what scratch_path gives is valid for a while only
+    snprintf(root, sizeof root, "%s", scratch_path("."));
+    engine_pressure_init(&pressure, root, MOST);
+}
+
+static void nothing_happens_while_there_is_enough(void **state) {
+    (void)state;
+    begin();
+    live(30, 8000, 0);
+    assert_int_equal(slots, MOST);
+    live(5, 8000, 50); // somebody waits, but there is memory: not ours to give
+    live(1, 8000, 0);
+    live(5, 200, 0);   // little is available, but nobody waits for it
+    assert_int_equal(slots, MOST);
+}
+
+static void the_pool_shrinks_to_its_floor_and_comes_back_slowly(void **state) {
+    (void)state;
+    begin();
+    live(1, 8000, 0);
+    live(1, 300, 30);
+    assert_in_range(slots, MOST / 2, MOST - MOST / 8);
+    live(30, 300, 30);
+    assert_int_equal(slots, LEAST);
+    live(8, 8000, 0);
+    assert_int_equal(slots, LEAST); // calm, but not for long enough
+    live(4, 8000, 0);
+    assert_in_range(slots, LEAST + 1, LEAST + 2 * (MOST / 32));
+    live(20, 1500, 0); // enough for what runs, not for more
+    uint64_t before = slots;
+    live(20, 1500, 0);
+    assert_int_equal(slots, before);
+    live(120, 8000, 0);
+    assert_int_equal(slots, MOST);
+}
+
+static void a_kernel_that_does_not_say_who_waits(void **state) {
+    (void)state;
+    begin();
+    for (uint32_t i = 0; i < 20; i++) {
+        now += SECOND;
+        scratch_text("proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 700000 kB\n");
+        slots = engine_pressure_ceiling(&pressure, now, slots, LEAST, MOST);
+    }
+    assert_int_equal(slots, MOST);
+    for (uint32_t i = 0; i < 40; i++) {
+        now += SECOND;
+        scratch_text("proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 300000 kB\n");
+        slots = engine_pressure_ceiling(&pressure, now, slots, LEAST, MOST);
+    }
+    assert_int_equal(slots, LEAST);
+}
+
+static void a_system_that_says_nothing_is_left_alone(void **state) {
+    (void)state;
+    begin();
+    for (uint32_t i = 0; i < 20; i++) {
+        now += SECOND;
+        slots = engine_pressure_ceiling(&pressure, now, slots, LEAST, MOST);
+    }
+    assert_int_equal(slots, MOST);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_happens_while_there_is_enough),
+        cmocka_unit_test(the_pool_shrinks_to_its_floor_and_comes_back_slowly),
+        cmocka_unit_test(a_kernel_that_does_not_say_who_waits),
+        cmocka_unit_test(a_system_that_says_nothing_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
+}
