@@ -61,6 +61,8 @@ enum cli_flag_id {
     CLI_STATS,
     CLI_TRACE,
     CLI_OP_TRACE,
+    CLI_METRICS,
+    CLI_IO_TRACE,
     CLI_NO_LOOKAHEAD,
     CLI_TENSORS,
     CLI_IDS,

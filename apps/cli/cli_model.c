@@ -74,6 +74,8 @@ static void read_options(const struct cli_arguments *arguments, locum_options *o
     out->cpu = tiers[flags[CLI_CPU].integer];
     out->trace_path = flags[CLI_TRACE].text;
     out->op_trace_path = flags[CLI_OP_TRACE].text;
+    out->metrics_path = flags[CLI_METRICS].text;
+    out->io_trace_path = flags[CLI_IO_TRACE].text;
     out->no_lookahead = flags[CLI_NO_LOOKAHEAD].given;
 }
 
@@ -89,7 +91,11 @@ int cli_model_check_outputs(const struct cli_arguments *arguments, const char *c
     static const struct {
         int flag;
         const char *name;
-    } outputs[] = {{CLI_STATS, "--stats"}, {CLI_TRACE, "--trace"}, {CLI_OP_TRACE, "--op-trace"}};
+    } outputs[] = {{CLI_STATS, "--stats"},
+                   {CLI_TRACE, "--trace"},
+                   {CLI_OP_TRACE, "--op-trace"},
+                   {CLI_METRICS, "--metrics"},
+                   {CLI_IO_TRACE, "--io-trace"}};
     const struct cli_value *flags = arguments->flags;
     const char *prompt = flags[CLI_FILE].text;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {

@@ -79,6 +79,10 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                    "write which experts each token used to FILE, as CSV"},
     [CLI_OP_TRACE] = {"op-trace", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
                       "write how long each operation took to FILE, as CSV"},
+    [CLI_METRICS] = {"metrics", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
+                     "write time, reads, hits and memory of each token to FILE, as CSV"},
+    [CLI_IO_TRACE] = {"io-trace", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
+                      "write each read of experts to FILE, as CSV"},
     [CLI_NO_LOOKAHEAD] = {"no-lookahead", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                           "do not read experts ahead that the next layer will probably use; the "
                           "answer is the same"},

@@ -165,6 +165,8 @@ typedef struct locum_options {
     const char *op_trace_path; // time by operation (CSV), written when the model is closed; NULL: none
     // Do not read experts ahead that the next layer will probably choose. Never changes the answer.
     bool no_lookahead;
+    // Written when the model is closed, NULL: none. A row for each step; a row for each read of experts.
+    const char *metrics_path, *io_trace_path;
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 

@@ -87,6 +87,8 @@ static locum_status step(struct answer *a, const locum_token *tokens, uint32_t c
     for (uint32_t i = 0; i < count; i++)
         a->wants[i] = all || (draw && i + 1 == count);
     if (n->trace) engine_trace_step(n->trace, n->turns, phase, a->first);
+    if (n->options.io_trace_path) engine_io_trace_step(&n->io_trace, n->turns, phase, a->first);
+    if (n->options.metrics_path) engine_metrics_begin(&n->metrics, n->store, a->stats.sample_s);
     struct exec_batch batch = {.count = count,
                                .tokens = tokens,
                                .positions = a->positions,
@@ -96,6 +98,10 @@ static locum_status step(struct answer *a, const locum_token *tokens, uint32_t c
     a->draw = draw;
     STATUS_TRY(exec_step(n->exec, &batch, a->cancel, on_logits, a, a->error));
     STATUS_TRY(a->status);
+    if (n->options.metrics_path) {
+        struct engine_metrics_step row = {n->turns, a->first, count, phase};
+        engine_metrics_end(&n->metrics, n->store, a->stats.sample_s, &row);
+    }
     session_append(a->session, tokens, count);
     return LOCUM_OK;
 }

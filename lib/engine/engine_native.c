@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine_native.h"
 
+#include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_memory.h"
 #include "exec/exec_load.h"
@@ -10,13 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
+static void told(const struct engine_native *n, locum_status status, const locum_error *error) {
+    if (status != LOCUM_OK) log_write(&n->log, LOCUM_LOG_WARN, "%s", error->text);
+}
+
+static void close_outputs(struct engine_native *n) {
+    locum_error error;
+    told(n, engine_trace_close(n->trace, &error), &error);
+    told(n, engine_op_trace_close(n->op_trace, n->model_path, &error), &error);
+    told(n, engine_csv_close(&n->metrics.csv, &error), &error);
+    told(n, engine_csv_close(&n->io_trace.csv, &error), &error);
+}
+
 static void native_close(struct engine *base) {
     struct engine_native *n = (struct engine_native *)base;
-    locum_error error;
-    if (engine_trace_close(n->trace, &error) != LOCUM_OK)
-        log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
-    if (engine_op_trace_close(n->op_trace, n->model_path, &error) != LOCUM_OK)
-        log_write(&n->log, LOCUM_LOG_WARN, "%s", error.text);
+    close_outputs(n);
     exec_destroy(n->exec);
     store_destroy(n->store);
     exec_team_destroy(n->team);
@@ -135,6 +144,10 @@ static locum_status make_store(struct engine_native *n, locum_error *error) {
     config.files = n->files;
     config.slot_bytes = n->plan.slots;
     config.log = &n->log;
+    if (n->options.io_trace_path) {
+        config.io = engine_io_trace_write;
+        config.io_user = &n->io_trace;
+    }
     return store_create(&config, &n->store, error);
 }
 
@@ -248,11 +261,38 @@ static void notices(struct engine_native *n) {
     }
 }
 
+static locum_status open_metrics(struct engine_native *n, const char *model, locum_error *error) {
+    char head[ENGINE_CSV_ROW];
+    const locum_memory_plan *p = &n->plan;
+    int length = snprintf(head, sizeof head,
+                          "# model=%.300s arch=%s\n# threads=%u n_ctx=%u chunk=%u budget=%llu\n",
+                          model, n->layout.model.architecture, p->threads, p->context, p->chunk,
+                          (unsigned long long)p->budget);
+    LOCUM_ASSERT(length > 0 && length < (int)sizeof head);
+    return engine_metrics_open(&n->metrics, n->options.metrics_path, head, error);
+}
+
+// What is measured goes into files of these names, where there are names.
+static locum_status open_outputs(struct engine_native *n, const char *model, locum_error *error) {
+    const locum_options *o = &n->options;
+    if (o->trace_path)
+        STATUS_TRY(engine_trace_open(o->trace_path, model, &n->layout, &n->trace, error));
+    if (o->op_trace_path)
+        STATUS_TRY(
+            engine_op_trace_open(o->op_trace_path, &n->layout.model.plan, &n->op_trace, error));
+    if (o->metrics_path) STATUS_TRY(open_metrics(n, model, error));
+    if (o->io_trace_path)
+        STATUS_TRY(engine_io_trace_open(&n->io_trace, o->io_trace_path, model, error));
+    return LOCUM_OK;
+}
+
 static locum_status open_all(struct engine_native *n, const struct locum_file *file,
                              locum_error *error) {
     STATUS_TRY(copy_text(n, &n->options.cpu, error));
     STATUS_TRY(copy_text(n, &n->options.trace_path, error));
     STATUS_TRY(copy_text(n, &n->options.op_trace_path, error));
+    STATUS_TRY(copy_text(n, &n->options.metrics_path, error));
+    STATUS_TRY(copy_text(n, &n->options.io_trace_path, error));
     n->model_path = file->info.path;
     STATUS_TRY(copy_text(n, &n->model_path, error));
     STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
@@ -266,14 +306,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     if (file->notice) log_write(&n->log, LOCUM_LOG_NOTICE, "%s", file->notice);
     kernels_init(&n->kernels, n->layout.tier, &n->layout.cpu);
     STATUS_TRY(open_files(n, file->gguf, error));
-    if (n->options.trace_path) {
-        STATUS_TRY(engine_trace_open(n->options.trace_path, file->info.path, &n->layout, &n->trace,
-                                     error));
-    }
-    if (n->options.op_trace_path) {
-        STATUS_TRY(engine_op_trace_open(n->options.op_trace_path, &n->layout.model.plan,
-                                        &n->op_trace, error));
-    }
+    STATUS_TRY(open_outputs(n, file->info.path, error));
     STATUS_TRY(exec_load_weights(&n->layout.weights, &n->layout.model.plan, &n->kernels, n->files,
                                  true, &n->log, load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
@@ -310,6 +343,8 @@ locum_status engine_native_open(const locum_file *file, const locum_options *opt
         n->trace = NULL;
         engine_op_trace_cancel(n->op_trace);
         n->op_trace = NULL;
+        engine_csv_cancel(&n->metrics.csv);
+        engine_csv_cancel(&n->io_trace.csv);
         native_close(&n->base);
         return status;
     }

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "engine/engine_io_trace.h"
 #include "engine/engine_layout.h"
+#include "engine/engine_metrics.h"
 #include "engine/engine_op_trace.h"
 #include "engine/engine_options.h"
 #include "engine/engine_size.h"
@@ -42,6 +44,8 @@ struct engine_native {
     struct sampler *sampler;
     struct engine_trace *trace;       // NULL: none
     struct engine_op_trace *op_trace; // NULL: none
+    struct engine_metrics metrics;    // with metrics_path
+    struct engine_io_trace io_trace;  // with io_trace_path
     const char *model_path;           // in the layout's arena
     struct engine_sampling sampling;
     char *summary;

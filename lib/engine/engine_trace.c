@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine_trace.h"
 
-#include "base/buffer.h"
 #include "base/limits.h"
-#include "platform/file_write.h"
+#include "engine/engine_csv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Rows are collected up to this and then written. The rows of one token in one layer follow each other
-// in between: room for them is kept, so that answering asks for no memory.
-enum { FLUSH_BYTES = 16 << 10, ROW_BYTES_MAX = 128 };
-
 struct engine_trace {
-    struct file_write *file;
+    struct engine_csv csv;
     const struct plan *plan;
-    struct buffer rows;
     uint32_t turn, first_position;
     enum store_phase phase;
-    bool stepped;                // something was computed
     bool charged[LIMIT_EXPERTS]; // of the current layer and step
-    locum_status status;
-    locum_error error;
 };
-
-static void flush(struct engine_trace *trace) {
-    if (trace->rows.failed && trace->status == LOCUM_OK) {
-        trace->status =
-            status_fail(&trace->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the routing trace");
-    }
-    if (trace->status == LOCUM_OK) {
-        trace->status =
-            file_write_bytes(trace->file, trace->rows.data, trace->rows.size, &trace->error);
-    }
-    trace->rows.size = 0;
-}
 
 // Dense bytes of a layer: all its weights that are no experts.
 static uint64_t dense_bytes(const struct plan *plan, uint32_t layer) {
@@ -52,17 +31,17 @@ static void write_head(struct engine_trace *trace, const char *model,
                        const struct engine_layout *layout) {
     const struct plan *plan = trace->plan;
     const struct model_params *params = &layout->model.params;
-    buffer_format(&trace->rows,
+    buffer_format(&trace->csv.rows,
                   "# route_trace v1\n# model=%s arch=%s n_layer=%u n_expert=%u n_expert_used=%u\n",
                   model, layout->model.architecture, plan->layers, params->experts,
                   params->experts_used);
     for (uint32_t i = 0; i < plan->n_experts; i++) {
         const struct plan_experts *set = &plan->experts[i];
-        buffer_format(&trace->rows, "# layer=%u expert_bytes=%llu dense_bytes=%llu\n", set->layer,
+        buffer_format(&trace->csv.rows, "# layer=%u expert_bytes=%llu dense_bytes=%llu\n", set->layer,
                       (unsigned long long)plan_expert_bytes(set),
                       (unsigned long long)dense_bytes(plan, set->layer));
     }
-    buffer_append_text(&trace->rows,
+    buffer_append_text(&trace->csv.rows,
                        "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n");
 }
 
@@ -73,21 +52,21 @@ locum_status engine_trace_open(const char *path, const char *model,
     if (!trace) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the routing trace");
     memset(trace, 0, sizeof *trace);
     trace->plan = &layout->model.plan;
-    locum_status status = file_write_open(path, &trace->file, error);
+    // The rows of one token in one layer follow each other.
+    locum_status status =
+        engine_csv_open(&trace->csv, path, "the routing trace", LIMIT_EXPERTS_USED, error);
     if (status != LOCUM_OK) {
         heap_free(trace);
         return status;
     }
     write_head(trace, model, layout);
-    flush(trace);
-    buffer_reserve(&trace->rows, FLUSH_BYTES + LIMIT_EXPERTS_USED * ROW_BYTES_MAX);
     *out = trace;
     return LOCUM_OK;
 }
 
 void engine_trace_step(struct engine_trace *trace, uint32_t turn, enum store_phase phase,
                        uint32_t first_position) {
-    trace->stepped = true;
+    trace->csv.used = true;
     trace->turn = turn;
     trace->phase = phase;
     trace->first_position = first_position;
@@ -112,31 +91,23 @@ void engine_trace_write(void *user, uint32_t layer, uint32_t token, uint32_t use
             i++;
         bool read = residency[i] != EXEC_RESIDENT && !trace->charged[ids[i]];
         if (read) trace->charged[ids[i]] = true;
-        buffer_format(&trace->rows, "%u,%d,%u,%u,%u,%u,%.6g,%d,%llu\n", trace->turn,
+        buffer_format(&trace->csv.rows, "%u,%d,%u,%u,%u,%u,%.6g,%d,%llu\n", trace->turn,
                       trace->phase == STORE_DECODE, trace->first_position + token, layer, slot,
                       ids[i], (double)weights[i], residency[i],
                       (unsigned long long)(read ? bytes : 0));
     }
-    if (trace->rows.size > FLUSH_BYTES) flush(trace);
+    engine_csv_flush(&trace->csv);
 }
 
 void engine_trace_cancel(struct engine_trace *trace) {
     if (!trace) return;
-    file_write_cancel(trace->file);
-    buffer_release(&trace->rows);
+    engine_csv_cancel(&trace->csv);
     heap_free(trace);
 }
 
 locum_status engine_trace_close(struct engine_trace *trace, locum_error *error) {
     if (!trace) return LOCUM_OK;
-    flush(trace);
-    locum_status status = trace->status;
-    if (status == LOCUM_OK && trace->stepped) {
-        status = file_write_commit(trace->file, error);
-        trace->file = NULL;
-    } else if (status != LOCUM_OK && error) {
-        *error = trace->error;
-    }
-    engine_trace_cancel(trace);
+    locum_status status = engine_csv_close(&trace->csv, error);
+    heap_free(trace);
     return status;
 }

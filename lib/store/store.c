@@ -171,11 +171,32 @@ static void fill_in(struct store *store, const struct store_config *config, uint
     choose_passing(store);
 }
 
+static void tell_read(void *user, const struct async_read_done *done,
+                      const struct store_range *range, uint32_t slot) {
+    const struct store *store = user;
+    const struct store_slot *s = &store->pool.slot[slot];
+    uint32_t layer = store_layer_of(store, s->expert);
+    struct store_io io = {.layer = layer,
+                          .expert = s->expert - store->layer_first[layer],
+                          .segment = range->segment,
+                          .hinted = s->entry == STORE_NONE,
+                          .file = range->file,
+                          .offset = range->offset,
+                          .bytes_wanted = range->bytes,
+                          .bytes = done->bytes,
+                          .latency_ns = done->latency_ns};
+    store->io(store->io_user, &io);
+}
+
 static locum_status start_reader(struct store *store, const struct store_config *config,
                                  uint32_t depth, locum_error *error) {
     enum async_read_kind kind = config->io_uring ? ASYNC_READ_AUTO : ASYNC_READ_THREADS;
     STATUS_TRY(
         store_read_init(&store->reader, kind, depth, store->files, store->reader.request, error));
+    store->io = config->io;
+    store->io_user = config->io_user;
+    store->reader.user = store;
+    if (store->io) store->reader.ended = tell_read;
     const char *reason = async_read_fallback_reason(store->reader.queue);
     if (reason != NULL)
         log_write(config->log, LOCUM_LOG_NOTICE, "experts are read by threads: %s", reason);

@@ -47,6 +47,17 @@ struct store_layer {
 
 struct platform_file; // platform/file.h
 
+// One read that has ended, of one or more segments that lie side by side.
+struct store_io {
+    uint32_t layer, expert;
+    uint32_t segment; // the first one
+    bool hinted;      // for the sake of a hint, and no step had asked for it when it ended
+    uint32_t file;
+    uint64_t offset, bytes_wanted, bytes;
+    uint64_t latency_ns; // from asking to taking in
+};
+typedef void (*store_io_fn)(void *user, const struct store_io *io);
+
 struct store_config {
     uint32_t layers;
     const struct store_layer *layer;
@@ -59,6 +70,8 @@ struct store_config {
     uint32_t depth;      // reads in flight at most; 0: 8 to 16, by the slots of the pool
     bool io_uring;       // allow it
     const struct log_sink *log;
+    store_io_fn io; // told of each read, on the store's thread; NULL: nobody
+    void *io_user;
 };
 
 // The least pool with which any step can run: room for `held` of the largest experts at once (1 to

@@ -13,13 +13,6 @@
         }                                                      \
     } while (0)
 
-// Number of the layer that an expert belongs to.
-static uint32_t layer_of(const struct store *store, uint32_t expert) {
-    uint32_t layer = 0;
-    while (layer + 1 < store->layers && store->layer_first[layer + 1] <= expert)
-        layer++;
-    return layer;
-}
 
 static bool check_slot(const struct store *store, uint32_t number, uint32_t size_class,
                        locum_error *error) {
@@ -33,7 +26,7 @@ static bool check_slot(const struct store *store, uint32_t number, uint32_t size
     CHECK(slot->expert < store->cut.experts, "slot %u (%s) has no expert", number, state);
     CHECK(store->expert_slot[slot->expert] == number, "slot %u (%s): expert %u is in slot %u",
           number, state, slot->expert, store->expert_slot[slot->expert]);
-    CHECK(store->cut.layer_class[layer_of(store, slot->expert)] == size_class,
+    CHECK(store->cut.layer_class[store_layer_of(store, slot->expert)] == size_class,
           "slot %u (%s): expert %u lies in an extent of class %u", number, state, slot->expert,
           size_class);
     const struct store_step *step = &store->step;

@@ -32,7 +32,7 @@ void store_layout_make(const struct store_segment *segments, uint64_t unit,
         uint64_t end = segment->offset + segment->bytes;
         if (range == NULL || segment->file != range->file || start > range->offset + range->bytes) {
             range = &out->range[out->ranges++];
-            *range = (struct store_range){segment->file, start, 0, 0, out->bytes};
+            *range = (struct store_range){segment->file, start, 0, 0, out->bytes, order[i]};
         }
         out->place[order[i]] = range->place + (segment->offset - range->offset);
         if (end - range->offset > range->needed) range->needed = end - range->offset;

@@ -16,6 +16,7 @@ struct store_range {
     uint64_t offset, bytes; // multiples of the unit; the end may lie past the end of the file
     uint64_t needed;        // bytes from offset to the end of the last segment inside
     uint64_t place;
+    uint32_t segment; // the first one inside
 };
 
 struct store_layout {

@@ -89,6 +89,7 @@ static bool finish(struct store_reader *reader, const struct async_read_done *do
     locum_status status = judge(done, &request->range, &why);
     reader->reads++;
     reader->bytes_read += done->bytes;
+    if (reader->ended) reader->ended(reader->user, done, &request->range, load->slot);
     if (status != LOCUM_OK && !load->failed && !request->again) {
         request->again = true;
         reader->retries++;

@@ -46,6 +46,10 @@ struct store_reader {
 
     uint64_t reads, retries, bytes_read; // ended reads, second tries among them
     locum_error why; // of the load that failed last
+    // Told of each ended read; NULL: nobody.
+    void (*ended)(void *user, const struct async_read_done *done, const struct store_range *range,
+                  uint32_t slot);
+    void *user;
 };
 
 // The expert in `slot` has arrived whole, or will not.

@@ -67,6 +67,16 @@ struct store {
     struct store_stats stats; // what is counted here; the rest is gathered when asked
     uint64_t bookkeeping;     // bytes of this structure and its arrays
     char io_name[32];
+    store_io_fn io; // NULL: nobody is told
+    void *io_user;
 };
+
+// Number of the layer that an expert belongs to.
+static inline uint32_t store_layer_of(const struct store *store, uint32_t expert) {
+    uint32_t layer = 0;
+    while (layer + 1 < store->layers && store->layer_first[layer + 1] <= expert)
+        layer++;
+    return layer;
+}
 
 #endif

@@ -828,7 +828,7 @@ def test_files_that_may_not_grow():
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
     with tempfile.TemporaryDirectory() as folder:
-        for flag in ("--stats", "--trace", "--op-trace"):
+        for flag in ("--stats", "--trace", "--op-trace", "--metrics", "--io-trace"):
             child = start("run", MOE, "-p", "a", "-n", 1, flag, folder + "/out", preexec_fn=limit)
             err = child.communicate()[1].decode()
             equal((child.returncode, os.listdir(folder)), (3, []), f"status and files ({err})")

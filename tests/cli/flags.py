@@ -175,6 +175,22 @@ def looks_ahead(command):
     equal(read("--no-lookahead"), 0, "experts read ahead in spite of the flag")
 
 
+def table(command, flag, first):
+    """A file of that form, with rows of numbers, and nothing beside it."""
+    def effect():
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "table.csv")
+            locum(command, *BASE[command], flag, path).expect(0)
+            equal(os.listdir(folder), ["table.csv"], f"files beside {flag}")
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        equal(lines[0], first, "first line")
+        header, *rows = [line.split(",") for line in lines if not line.startswith("#")]
+        check(len(rows) > 3, f"{len(rows)} rows")
+        check(all(len(row) == len(header) for row in rows), "rows are as wide as the header")
+    return effect
+
+
 def op_trace(command):
     """Rows of a phase add up to the time its steps took; parts of experts are inside theirs."""
     def effect():
@@ -317,6 +333,10 @@ EFFECTS = {
     ("run", "trace"): trace,
     ("run", "op-trace"): op_trace("run"),
     ("bench", "op-trace"): op_trace("bench"),
+    ("run", "metrics"): table("run", "--metrics", "# locum_metrics v1"),
+    ("bench", "metrics"): table("bench", "--metrics", "# locum_metrics v1"),
+    ("run", "io-trace"): table("run", "--io-trace", "# io_trace v1"),
+    ("bench", "io-trace"): table("bench", "--io-trace", "# io_trace v1"),
     ("run", "no-lookahead"): lambda: looks_ahead("run"),
     ("bench", "no-lookahead"): lambda: looks_ahead("bench"),
     ("run", "quiet"): quiet("run"),

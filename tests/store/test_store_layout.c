@@ -29,14 +29,14 @@ static void test_whole_blocks_around_a_segment(void **state) {
     struct store_layout layout = make((struct store_segment){1, 5000, 100},
                                       (struct store_segment){0}, (struct store_segment){0});
     assert_int_equal(layout.ranges, 1);
-    assert_range(&layout.range[0], (struct store_range){1, UNIT, UNIT, 1004, 0});
+    assert_range(&layout.range[0], (struct store_range){1, UNIT, UNIT, 1004, 0, 0});
     assert_int_equal(layout.place[0], 5000 - UNIT);
     assert_int_equal(layout.bytes, UNIT);
     assert_int_equal(layout.wanted, 100);
     // One byte into the next block.
     layout = make((struct store_segment){0, 4095, 2}, (struct store_segment){0},
                   (struct store_segment){0});
-    assert_range(&layout.range[0], (struct store_range){0, 0, 2 * UNIT, 4097, 0});
+    assert_range(&layout.range[0], (struct store_range){0, 0, 2 * UNIT, 4097, 0, 0});
 }
 
 // Blocks between two segments are not read for nothing.
@@ -64,9 +64,9 @@ static void test_file_order(void **state) {
         make((struct store_segment){0, 9 * UNIT, 10}, (struct store_segment){1, 0, UNIT},
              (struct store_segment){0, UNIT, 3 * UNIT});
     assert_int_equal(layout.ranges, 3);
-    assert_range(&layout.range[0], (struct store_range){0, UNIT, 3 * UNIT, 3 * UNIT, 0});
-    assert_range(&layout.range[1], (struct store_range){0, 9 * UNIT, UNIT, 10, 3 * UNIT});
-    assert_range(&layout.range[2], (struct store_range){1, 0, UNIT, UNIT, 4 * UNIT});
+    assert_range(&layout.range[0], (struct store_range){0, UNIT, 3 * UNIT, 3 * UNIT, 0, 2});
+    assert_range(&layout.range[1], (struct store_range){0, 9 * UNIT, UNIT, 10, 3 * UNIT, 0});
+    assert_range(&layout.range[2], (struct store_range){1, 0, UNIT, UNIT, 4 * UNIT, 1});
     assert_int_equal(layout.place[0], 3 * UNIT);
     assert_int_equal(layout.place[1], 4 * UNIT);
     assert_int_equal(layout.place[2], 0);
@@ -80,7 +80,7 @@ static void test_overlap(void **state) {
         make((struct store_segment){0, 100, 5 * UNIT}, (struct store_segment){0, 100, 5 * UNIT},
              (struct store_segment){0, 200, 10});
     assert_int_equal(layout.ranges, 1);
-    assert_range(&layout.range[0], (struct store_range){0, 0, 6 * UNIT, 5 * UNIT + 100, 0});
+    assert_range(&layout.range[0], (struct store_range){0, 0, 6 * UNIT, 5 * UNIT + 100, 0, 0});
     assert_int_equal(layout.place[0], 100);
     assert_int_equal(layout.place[1], 100);
     assert_int_equal(layout.place[2], 200);
