@@ -233,13 +233,14 @@ def test_loading_shows_progress_on_a_terminal_only():
                                                     head_dim=64, kv_heads=8, ff=1792, vocab=640))
     arguments, pause = [path, "-p", "a", "-n", 0, "--io", "buffered", "-c", 64], 0.1
     try:
-        while True:
+        # Where the program is held up is chance: it may be before or behind the weights.
+        for _ in range(12):
             told, shown = watched(*arguments, pause=pause, until=b"loading")
-            if told["load_s"] > 1.5 or b"loading" in shown:
+            if b"loading" in shown:
                 break
-            pause *= 2
-            check(pause < 2, f"loading takes {told['load_s']} s and no longer")
-        check(b"loading" in shown and b"\r\033[K" in shown, f"no progress: {shown!r:.300}")
+            pause = min(1.6, 1.5 * pause)
+        check(b"loading" in shown and b"\r\033[K" in shown,
+              f"no progress, loading took {told['load_s']} s at last: {shown!r:.300}")
         child = start("run", *arguments)
         said = gather(child, child.stderr.fileno(), pause, b"I/O", 4)
         child.communicate()
