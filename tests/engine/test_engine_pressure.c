@@ -31,12 +31,12 @@ static void say(uint64_t available_mib) {
     scratch_text("proc/pressure/memory", text);
 }
 
-// `seconds` of a program that computes a step every 0.1 s, on a machine with so much available, where
+// `seconds` of a program that computes a step every quarter of a second, on a machine with so much available, where
 // processes wait for memory `percent` of the time.
 static void live(uint32_t seconds, uint64_t available_mib, uint32_t percent) {
-    for (uint32_t i = 0; i < seconds * 10; i++) {
-        now += SECOND / 10;
-        stalled_us += percent * 1000;
+    for (uint32_t i = 0; i < seconds * 4; i++) {
+        now += SECOND / 4;
+        stalled_us += percent * 2500;
         say(available_mib);
         slots = engine_pressure_ceiling(&pressure, now, slots, LEAST, MOST);
     }
