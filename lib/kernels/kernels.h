@@ -185,6 +185,7 @@ struct kernels_table {
     kernels_attend_fn attend_block;
     // Add block (m2, l2, o2) to (m, l, o): M = max(m, m2), a = exp(m - M), b = exp(m2 - M),
     //   l = fma(l2, b, rn(l * a)), o[i] = fma(o2[i], b, rn(o[i] * a))
+    // A sink s of a head is a last block (s, 1, zeros): it takes its share of the sum and adds nothing.
     void (*attend_merge)(float *m, float *l, float *o, float m2, float l2, const float *o2,
                          size_t n);
     // y[i] = rn(x[i] * c)  (y may be x)
@@ -197,6 +198,8 @@ struct kernels_table {
     void (*silu_mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(gelu(g[i]) * u[i]), the tanh form: kmath.h
     void (*gelu_mul)(float *y, const float *g, const float *u, size_t n);
+    // y[i] = swiglu_oai(g[i], u[i]), gate and up value clamped: kmath.h
+    void (*swiglu_oai_mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(c * tanh(rn(y[i] / c)))
     void (*softcap)(float *y, float c, size_t n);
     // float32 -> float16, nearest even

@@ -3,8 +3,6 @@
 
 #include "kernels/kmath.h"
 
-#include <stdbool.h>
-
 // The pair whose wave turns b times within the original context (a real number).
 static double correction(const struct kernels_rope *rope, double b) {
     const double two_pi = 0x1.921fb54442d18p+2;
@@ -24,11 +22,14 @@ struct ramp {
 
 static struct ramp ramp_of(const struct kernels_rope *rope) {
     // Both are clamped before they become integers; floor and ceil of what is in 0..n_rot.
-    double fast = clamp(correction(rope, rope->beta_fast), 0.0, rope->n_rot);
-    double slow = clamp(correction(rope, rope->beta_slow), 0.0, rope->n_rot);
-    double low = (double)(uint32_t)fast;
-    double high = (double)(uint32_t)slow;
-    high += high < slow;
+    double low = clamp(correction(rope, rope->beta_fast), 0.0, rope->n_rot);
+    double high = clamp(correction(rope, rope->beta_slow), 0.0, rope->n_rot);
+    if (!rope->untruncated) {
+        double slow = high;
+        low = (double)(uint32_t)low;
+        high = (double)(uint32_t)slow;
+        high += high < slow;
+    }
     high = clamp(high, 0.0, rope->n_rot - 1.0);
     return (struct ramp){low, high - low > 0.001 ? high - low : 0.001};
 }

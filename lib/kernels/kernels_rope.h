@@ -11,13 +11,15 @@
 //   none:   theta = pos * theta_e
 //   linear: theta = pos * theta_e / factor
 //   yarn:   corr(b) = n_rot * ln(n_ctx_orig / (2 pi b)) / (2 ln base)
-//           low = max(0, floor(corr(beta_fast))), high = min(n_rot - 1, ceil(corr(beta_slow)))
+//           low = max(0, floor(corr(beta_fast))), high = min(n_rot - 1, ceil(corr(beta_slow)));
+//           untruncated: the same without floor and ceil
 //           ramp(i) = 1 - clamp((i - low) / max(0.001, high - low), 0, 1)
 //           theta = pos * (theta_e / factor * (1 - kept) + theta_e * kept), kept = ramp * ext_factor
 //           cos and sin times attn_factor * (1 + 0.1 ln factor)   [Peng et al., YaRN, 2023]
 #ifndef KERNELS_KERNELS_ROPE_H
 #define KERNELS_KERNELS_ROPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum kernels_rope_scaling { KERNELS_ROPE_NONE, KERNELS_ROPE_LINEAR, KERNELS_ROPE_YARN };
@@ -30,6 +32,7 @@ struct kernels_rope {
     double attn_factor; // 1 unless the file says so
     double ext_factor;  // yarn: 1
     double beta_fast, beta_slow;
+    bool untruncated; // yarn: its limits need not be whole pairs
     uint32_t context_original;
     const float *factors; // n_rot / 2 values or NULL
 };

@@ -124,6 +124,19 @@ static inline float kmath_gelu(float x) {
     return x / (1.0f + kmath_exp(v));
 }
 
+#define KMATH_SWIGLU_OAI_ALPHA 0x1.b3b646p+0f // 1.702
+#define KMATH_SWIGLU_OAI_LIMIT 7.0f
+
+// The clamped SwiGLU of gpt-oss, of a gate g and an up value u:
+//   g = min(LIMIT, g); u = max(-LIMIT, u); u = min(LIMIT, u)     a NaN passes, as in exp
+//   y = (g / (1 + exp(g * -ALPHA))) * (u + 1)
+static inline float kmath_swiglu_oai(float g, float u) {
+    g = KMATH_SWIGLU_OAI_LIMIT < g ? KMATH_SWIGLU_OAI_LIMIT : g;
+    u = -KMATH_SWIGLU_OAI_LIMIT > u ? -KMATH_SWIGLU_OAI_LIMIT : u;
+    u = KMATH_SWIGLU_OAI_LIMIT < u ? KMATH_SWIGLU_OAI_LIMIT : u;
+    return g / (1.0f + kmath_exp(g * -KMATH_SWIGLU_OAI_ALPHA)) * (u + 1.0f);
+}
+
 // ---------------------------------------------------------------------------------------------
 // double: for tables and sampling, scalar only
 // ---------------------------------------------------------------------------------------------

@@ -68,9 +68,9 @@ static void factors_divide(void **state) {
 }
 
 // The values of the gpt-oss models: base 150000, factor 32, 4096 positions: magnitude 1.3466.
-static void yarn(void **state) {
-    (void)state;
+static void check_yarn(bool untruncated) {
     struct kernels_rope rope = plain_rope();
+    rope.untruncated = untruncated;
     rope.base = 150000.0;
     rope.factor = 32.0;
     rope.scaling = KERNELS_ROPE_YARN;
@@ -79,7 +79,8 @@ static void yarn(void **state) {
     for (int i = 0; i < 2; i++)
         limit[i] = N_ROT * logl(4096 / (two_pi * (i ? 1 : 32))) / (2 * logl(150000.0L));
     long double low = fmaxl(0, floorl(limit[0])), high = fminl(N_ROT - 1, ceill(limit[1]));
-    assert_true(low == 8 && high == 18); // known for this model
+    assert_true(low == 8 && high == 18);
+    if (untruncated) low = limit[0], high = limit[1]; // 8.09 and 17.40
     for (int i = 0; i < PAIRS; i++) {
         long double kept = 1 - fminl(1, fmaxl(0, (i - low) / (high - low)));
         long double fast = powl(150000.0L, -2.0L * i / N_ROT);
@@ -90,6 +91,12 @@ static void yarn(void **state) {
     check_rows(&rope, theta, magnitude);
     rope.attn_factor = 0.5;
     check_rows(&rope, theta, magnitude / 2);
+}
+
+static void yarn(void **state) {
+    (void)state;
+    check_yarn(false);
+    check_yarn(true);
 }
 
 int main(void) {

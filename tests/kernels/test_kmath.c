@@ -103,6 +103,12 @@ static void special_values(void **state) {
     assert_bits(kmath_silu(-200.0f), -0.0f);
     assert_bits(kmath_gelu(100.0f), 100.0f);
     assert_bits(kmath_gelu(-1e20f), -0.0f);
+    assert_bits(kmath_swiglu_oai(9.0f, 8.0f), kmath_swiglu_oai(7.0f, 7.0f));
+    assert_bits(kmath_swiglu_oai(-1.0f, -1e9f), kmath_swiglu_oai(-1.0f, -7.0f));
+    assert_bits(kmath_swiglu_oai(3.0f, -1.0f), 0.0f);
+    assert_bits(kmath_swiglu_oai(-100.0f, 0.5f), -0.0f);
+    assert_true(fabsf(kmath_swiglu_oai(1.0f, 2.0f) - 2.5373873f) < 1e-6f);
+    assert_true(isnan(kmath_swiglu_oai(NAN, 1.0f)) && isnan(kmath_swiglu_oai(1.0f, NAN)));
     float (*const functions[])(float) = {kmath_exp, kmath_tanh, kmath_sigmoid, kmath_silu,
                                          kmath_gelu};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -82,6 +82,9 @@ static void call_silu_mul(struct subject *s) {
 static void call_gelu_mul(struct subject *s) {
     s->table->gelu_mul(s->y, s->x, s->z, K);
 }
+static void call_swiglu_oai_mul(struct subject *s) {
+    s->table->swiglu_oai_mul(s->y, s->x, s->z, K);
+}
 static void call_softcap(struct subject *s) {
     s->table->softcap(s->y, 30.0f, K);
 }
@@ -116,6 +119,7 @@ static const struct {
     {check_add_scaled, call_add_scaled},
     {check_silu_mul, call_silu_mul},
     {check_gelu_mul, call_gelu_mul},
+    {check_swiglu_oai_mul, call_swiglu_oai_mul},
     {check_softcap, call_softcap},
     {check_to_half, call_to_half},
     {check_exp, call_exp},

@@ -102,6 +102,7 @@ void check_add(struct check *c, uint32_t unused);
 void check_add_scaled(struct check *c, uint32_t unused);
 void check_silu_mul(struct check *c, uint32_t unused);
 void check_gelu_mul(struct check *c, uint32_t unused);
+void check_swiglu_oai_mul(struct check *c, uint32_t unused);
 void check_softcap(struct check *c, uint32_t unused);
 void check_to_half(struct check *c, uint32_t unused);
 void check_exp(struct check *c, uint32_t unused);

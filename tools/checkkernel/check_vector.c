@@ -156,6 +156,11 @@ void check_gelu_mul(struct check *c, uint32_t unused) {
     check_gate(c, c->tested->gelu_mul, c->ref->gelu_mul);
 }
 
+void check_swiglu_oai_mul(struct check *c, uint32_t unused) {
+    (void)unused;
+    check_gate(c, c->tested->swiglu_oai_mul, c->ref->swiglu_oai_mul);
+}
+
 void check_softcap(struct check *c, uint32_t unused) {
     (void)unused;
     struct vectors v = make_vectors(c);

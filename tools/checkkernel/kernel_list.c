@@ -24,6 +24,7 @@ static const struct {
     {"add_scaled", AT(add_scaled), check_add_scaled},
     {"silu_mul", AT(silu_mul), check_silu_mul},
     {"gelu_mul", AT(gelu_mul), check_gelu_mul},
+    {"swiglu_oai_mul", AT(swiglu_oai_mul), check_swiglu_oai_mul},
     {"softcap", AT(softcap), check_softcap},
     {"to_half", AT(to_half), check_to_half},
     {"exp", AT(exp), check_exp},

@@ -63,6 +63,10 @@ static void gelu_mul(float *y, const float *g, const float *u, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = kmath_gelu(g[i]) * u[i];
 }
 
+static void swiglu_oai_mul(float *y, const float *g, const float *u, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = kmath_swiglu_oai(g[i], u[i]);
+}
+
 static void softcap(float *y, float c, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = c * kmath_tanh(y[i] / c);
 }
@@ -97,6 +101,7 @@ void ref_vector_init(struct kernels_table *table) {
     table->add_scaled = add_scaled;
     table->silu_mul = silu_mul;
     table->gelu_mul = gelu_mul;
+    table->swiglu_oai_mul = swiglu_oai_mul;
     table->softcap = softcap;
     table->to_half = to_half;
     table->exp = exp_all;

@@ -122,6 +122,13 @@ static void vector_gelu_mul(float *y, const float *g, const float *u, size_t n) 
     }
 }
 
+static void vector_swiglu_oai_mul(float *y, const float *g, const float *u, size_t n) {
+    VECTOR_EACH(n) {
+        vf product = vmath_swiglu_oai(vector_get(g + i, count), vector_get(u + i, count));
+        vector_put(y + i, product, count);
+    }
+}
+
 static void vector_softcap(float *y, float c, size_t n) {
     VECTOR_EACH(n) vector_put(y + i, vmath_softcap(vector_get(y + i, count), vf_set(c)), count);
 }
@@ -177,6 +184,7 @@ void VECTOR_INIT(struct kernels_table *table) {
     table->add_scaled = vector_add_scaled;
     table->silu_mul = vector_silu_mul;
     table->gelu_mul = vector_gelu_mul;
+    table->swiglu_oai_mul = vector_swiglu_oai_mul;
     table->softcap = vector_softcap;
     table->to_half = vector_to_half;
     table->exp = vector_exp;

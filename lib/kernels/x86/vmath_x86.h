@@ -57,6 +57,14 @@ static inline vf vmath_gelu(vf x) {
     return vf_div(x, vf_add(vf_set(1.0f), vmath_exp(v)));
 }
 
+static inline vf vmath_swiglu_oai(vf g, vf u) {
+    const vf limit = vf_set(KMATH_SWIGLU_OAI_LIMIT), one = vf_set(1.0f);
+    g = vf_min(limit, g);
+    u = vf_min(limit, vf_max(vf_set(-KMATH_SWIGLU_OAI_LIMIT), u));
+    vf decay = vmath_exp(vf_mul(g, vf_set(-KMATH_SWIGLU_OAI_ALPHA)));
+    return vf_mul(vf_div(g, vf_add(one, decay)), vf_add(u, one));
+}
+
 static inline vf vmath_softcap(vf x, vf c) {
     return vf_mul(c, vmath_tanh(vf_div(x, c)));
 }
