@@ -3,6 +3,7 @@
 // Keys and values go to their pages, then every (token, KV head) walks the pages it can see, block by
 // block. A block's result does not depend on who computes it or what else is in the step, and blocks merge
 // in ascending order: that is why chunking and threads cannot change a bit.
+#include "base/limits.h"
 #include "exec/exec_state.h"
 
 #include <string.h>
@@ -112,9 +113,14 @@ static void merge(const struct exec *exec, const struct item *item, size_t h, st
 }
 
 static void finish(const struct exec *exec, const struct item *item, size_t h, struct running sum) {
-    size_t size = item->cache->head_size_v;
-    float *out = exec_row(exec, item->op->out, item->token) +
-                 ((size_t)item->head * item->group + h) * size;
+    static const float nothing[LIMIT_HEAD_SIZE];
+    size_t size = item->cache->head_size_v, head = (size_t)item->head * item->group + h;
+    float *out = exec_row(exec, item->op->out, item->token) + head * size;
+    const float *sinks = exec_vector(exec, item->op->weight);
+    if (sinks) {
+        exec->config.kernels->attend_merge(&sum.m[h], &sum.l[h], sum.o + h * size, sinks[head], 1,
+                                           nothing, size);
+    }
     exec->config.kernels->scale(out, sum.o + h * size, 1.0f / sum.l[h], size);
 }
 

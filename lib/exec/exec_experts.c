@@ -170,6 +170,18 @@ static uint8_t *tile_rows(struct exec *exec, uint32_t worker, const struct plan_
     return rows;
 }
 
+// The product of a tile, and the bias of its rows where there is one.
+static void multiply(const struct exec *exec, const struct plan_experts *set, const struct tile *t,
+                     const struct kernels_matmul *m) {
+    const struct plan_expert_matrix *matrix = &set->matrix[t->which];
+    exec->config.kernels->matmul[matrix->dtype](m);
+    const float *bias = exec_vector(exec, set->bias[t->which]);
+    if (!bias) return;
+    bias += t->ready->expert.id * matrix->rows + t->begin;
+    for (size_t i = 0; i < m->n_cols; i++)
+        exec->config.kernels->add(m->y + i * m->y_stride, bias, m->rows);
+}
+
 static void multiply_in(struct exec *exec, uint32_t worker, const struct plan_experts *set,
                         const struct tile *t) {
     const struct plan_expert_matrix *matrix = &set->matrix[t->which];
@@ -188,7 +200,7 @@ static void multiply_in(struct exec *exec, uint32_t worker, const struct plan_ex
         .y = t->which == PLAN_UP ? h + set->width : h,
         .y_stride = 2 * set->width,
     };
-    exec->config.kernels->matmul[matrix->dtype](&m);
+    multiply(exec, set, t, &m);
 }
 
 // Gate and up, or the one matrix that holds both.
@@ -205,15 +217,15 @@ static void phase_in(struct exec *exec, uint32_t worker, const struct plan_exper
 
 static void phase_act(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct plan_experts *set) {
-    const struct kernels_table *k = exec->config.kernels;
     struct exec_moe *moe = &exec->moe;
+    exec_act_fn activate = exec_act(exec, op->u.experts.act);
     enum kernels_act act = kernels_act_of(set->matrix[PLAN_DOWN].dtype);
+    kernels_quantise_fn quantise = exec->config.kernels->quantise[act];
     size_t stride = kernels_act_bytes(act, set->width);
     for (size_t i, end; exec_team_take(exec->config.team, worker, moe->rows, 1, &i, &end);) {
         float *h = moe->h + i * 2 * set->width;
-        (op->u.experts.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(h, h, h + set->width,
-                                                                         set->width);
-        if (k->quantise[act](moe->h_act + i * stride, h, set->width)) continue;
+        activate(h, h, h + set->width, set->width);
+        if (quantise(moe->h_act + i * stride, h, set->width)) continue;
         exec_fail_numeric(exec, op);
         return;
     }
@@ -246,7 +258,7 @@ static void multiply_down(struct exec *exec, uint32_t worker, const struct plan_
     for (uint32_t j = 0; j < t->ready->count; j += step) {
         m.act = moe->h_act + (t->ready->row + j) * stride;
         m.y = moe->y + row_of(moe, set, t->ready, j) * set->inputs + t->begin;
-        exec->config.kernels->matmul[matrix->dtype](&m);
+        multiply(exec, set, t, &m);
     }
 }
 

@@ -128,13 +128,20 @@ bool exec_op_add(struct exec *exec, uint32_t worker, const struct plan_op *op,
     return true;
 }
 
+exec_act_fn exec_act(const struct exec *exec, enum plan_act act) {
+    const struct kernels_table *k = exec->config.kernels;
+    const exec_act_fn functions[] = {[PLAN_ACT_SILU] = k->silu_mul,
+                                     [PLAN_ACT_GELU] = k->gelu_mul,
+                                     [PLAN_ACT_SWIGLU_OAI] = k->swiglu_oai_mul};
+    return functions[act];
+}
+
 bool exec_op_activate(struct exec *exec, uint32_t worker, const struct plan_op *op,
                       const struct exec_op *info) {
     (void)info;
-    const struct kernels_table *k = exec->config.kernels;
+    exec_act_fn act = exec_act(exec, op->u.act);
     FOR_ROWS(exec, worker, i) {
-        (op->u.act == PLAN_ACT_SILU ? k->silu_mul : k->gelu_mul)(
-            exec_row(exec, op->out, i), exec_row(exec, op->in, i), exec_row(exec, op->in2, i),
+        act(exec_row(exec, op->out, i), exec_row(exec, op->in, i), exec_row(exec, op->in2, i),
             exec_buffer(exec, op->out)->width);
     }
     return true;

@@ -137,6 +137,10 @@ void exec_time_lap(struct exec_time *time, uint64_t *since);
 void exec_quantise(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct exec_op *info);
 
+// y[i] = act(g[i], u[i]); y may be g.
+typedef void (*exec_act_fn)(float *y, const float *g, const float *u, size_t n);
+exec_act_fn exec_act(const struct exec *exec, enum plan_act act);
+
 // Each runs one operation; called by all workers, which have met before and meet afterwards. False: a sync
 // inside said stop.
 typedef bool (*exec_op_fn)(struct exec *exec, uint32_t worker, const struct plan_op *op,

@@ -115,11 +115,16 @@ static uint32_t width_of(const struct plan *plan, uint32_t buffer) {
     return plan->buffers[buffer].width;
 }
 
-static void check_vector(const struct plan *plan, uint32_t weight, uint64_t size) {
+// Rows of float32, or none.
+static void check_floats(const struct plan *plan, uint32_t weight, uint64_t size, uint64_t rows) {
     if (weight == PLAN_NONE) return;
     LOCUM_ASSERT(weight < plan->n_weights);
-    LOCUM_ASSERT(plan->weights[weight].rows == 1 && plan->weights[weight].cols == size);
+    LOCUM_ASSERT(plan->weights[weight].rows == rows && plan->weights[weight].cols == size);
     LOCUM_ASSERT(plan->weights[weight].dtype == DTYPE_F32);
+}
+
+static void check_vector(const struct plan *plan, uint32_t weight, uint64_t size) {
+    check_floats(plan, weight, size, 1);
 }
 
 static void check_same_width(const struct plan *plan, const struct plan_op *op) {
@@ -144,6 +149,7 @@ static void check_op_attention(const struct plan *plan, const struct plan_op *op
     LOCUM_ASSERT(op->u.attention.heads % cache->heads_kv == 0);
     LOCUM_ASSERT(width_of(plan, op->in) == op->u.attention.heads * cache->head_size_k);
     LOCUM_ASSERT(width_of(plan, op->out) == op->u.attention.heads * cache->head_size_v);
+    check_vector(plan, op->weight, op->u.attention.heads);
 }
 
 static void check_op_experts(const struct plan *plan, const struct plan_op *op) {
@@ -155,6 +161,8 @@ static void check_op_experts(const struct plan *plan, const struct plan_op *op) 
     }
     LOCUM_ASSERT(width_of(plan, op->in) == set->inputs && op->in != op->out);
     check_same_width(plan, op);
+    for (int i = 0; i < PLAN_EXPERT_MATRICES; i++)
+        check_floats(plan, set->bias[i], set->matrix[i].rows, set->experts);
 }
 
 static void check_op(const struct plan *plan, const struct plan_op *op) {

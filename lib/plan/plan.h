@@ -31,11 +31,12 @@
 //   MATMUL     out = w in + b
 //   ROPE       out rotated in place: `heads` heads of head_size, table number `rope`
 //   KV_WRITE   in (keys), in2 (values) -> cache `cache` at the tokens' positions
-//   ATTENTION  out = attention of in (queries) over cache `cache`
+//   ATTENTION  out = attention of in (queries) over cache `cache`; w NONE or a sink for each head
 //   ADD        out += in
-//   ACTIVATE   out = act(in) * in2
+//   ACTIVATE   out = act(in, in2), of a gate and an up value: enum plan_act
 //   ROUTER     in = router logits -> the step's routing table (expert ids and weights per token)
-//   EXPERTS    out = sum over the routed experts of weight * down(act(gate(in)) * up(in))
+//   EXPERTS    out = sum over the routed experts of weight * down(act(gate(in), up(in))); their biases,
+//              if there are any, are added to what the three matrices give
 //   ROW_GATE   out *= sigmoid(w . in), one factor per token
 //   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
 //   SOFTCAP    out = c * tanh(in / c), c = scale
@@ -52,7 +53,8 @@ enum plan_kind {
 };
 const char *plan_kind_name(enum plan_kind kind);
 
-enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU };
+// silu(gate) * up, gelu(gate) * up, or both clamped: swiglu_oai(gate, up) of kernels/kmath.h
+enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU, PLAN_ACT_SWIGLU_OAI };
 
 // A dense weight: a matrix of `rows` rows of `cols` weights each, cols contiguous; a vector has one row.
 struct plan_weight {
@@ -87,6 +89,7 @@ struct plan_experts {
     uint64_t inputs, width; // of the model's state; of one expert
     bool fused;
     struct plan_expert_matrix matrix[PLAN_EXPERT_MATRICES];
+    uint32_t bias[PLAN_EXPERT_MATRICES]; // weight with a row for each expert, or PLAN_NONE
     struct kernels_route route; // route.bias is NULL here: the weight below holds it
     uint32_t route_bias;        // weight or PLAN_NONE
 };
