@@ -10,7 +10,8 @@
 
 // The registry: one row per architecture, defined in its own file. In alphabetical order.
 static const struct model_arch *const archs[] = {
-    &model_gemma3, &model_llama, &model_olmoe, &model_qwen2moe, &model_qwen3, &model_qwen3moe,
+    &model_gemma3,   &model_gpt_oss, &model_llama,   &model_olmoe,
+    &model_qwen2moe, &model_qwen3,   &model_qwen3moe,
 };
 enum { ARCH_COUNT = sizeof archs / sizeof *archs };
 

@@ -10,7 +10,7 @@
 
 struct model_arch;
 
-extern const struct model_arch model_gemma3, model_llama, model_olmoe, model_qwen2moe, model_qwen3,
-    model_qwen3moe;
+extern const struct model_arch model_gemma3, model_gpt_oss, model_llama, model_olmoe, model_qwen2moe,
+    model_qwen3, model_qwen3moe;
 
 #endif

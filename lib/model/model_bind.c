@@ -116,6 +116,28 @@ uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint6
     return tensor ? bind(builder, tensor, cols, rows) : PLAN_NONE;
 }
 
+// Vectors, `rows` of them one after the other, are used in place. tensor: NULL if the file has none.
+static uint32_t bind_vectors(struct model_builder *builder, enum model_need need,
+                             const struct gguf_tensor *tensor, const char *name, uint64_t size,
+                             uint64_t rows) {
+    if (!tensor) {
+        if (need == MODEL_REQUIRED) missing(builder, name);
+        return PLAN_NONE;
+    }
+    if (tensor->type != DTYPE_F32) {
+        model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s; vectors must be F32",
+                   name, dtype_name(tensor->type));
+        return PLAN_NONE;
+    }
+    if (tensor->offset % sizeof(float)) {
+        model_fail(builder, LOCUM_E_UNSUPPORTED,
+                   "tensor '%s' begins at byte %llu; vectors must begin at a multiple of 4", name,
+                   (unsigned long long)tensor->offset);
+        return PLAN_NONE;
+    }
+    return bind(builder, tensor, size, rows);
+}
+
 uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
                       const char *format, ...) {
     if (failed(builder)) return PLAN_NONE;
@@ -124,19 +146,7 @@ uint32_t model_vector(struct model_builder *builder, enum model_need need, uint6
     va_start(arguments, format);
     const struct gguf_tensor *tensor = find(builder, format, arguments, name);
     va_end(arguments);
-    if (!tensor && need == MODEL_REQUIRED) missing(builder, name);
-    if (tensor && tensor->type != DTYPE_F32) {
-        model_fail(builder, LOCUM_E_UNSUPPORTED, "tensor '%s' has the type %s; vectors must be F32",
-                   name, dtype_name(tensor->type));
-        return PLAN_NONE;
-    }
-    if (tensor && tensor->offset % sizeof(float)) {
-        model_fail(builder, LOCUM_E_UNSUPPORTED,
-                   "tensor '%s' begins at byte %llu; vectors must begin at a multiple of 4", name,
-                   (unsigned long long)tensor->offset);
-        return PLAN_NONE;
-    }
-    return tensor ? bind(builder, tensor, size, 1) : PLAN_NONE;
+    return bind_vectors(builder, need, tensor, name, size, 1);
 }
 
 // ---- experts ----------------------------------------------------------------------------------------
@@ -215,6 +225,22 @@ static bool bind_matrix(struct model_builder *builder, uint32_t layer, const cha
     return false;
 }
 
+// One row for each expert.
+static void bind_biases(struct model_builder *builder, uint32_t layer, enum model_need need,
+                        struct plan_experts *set) {
+    static const char *const roles[] = {"gate", "up", "down"};
+    for (int i = 0; i < PLAN_EXPERT_MATRICES; i++) {
+        set->bias[i] = PLAN_NONE;
+        if (set->matrix[i].bytes == 0) continue; // it is part of the one before
+        char name[LIMIT_GGUF_NAME];
+        snprintf(name, sizeof name, "blk.%u.ffn_%s_exps.bias", layer,
+                 set->fused && i == PLAN_GATE ? "gate_up" : roles[i]);
+        const struct gguf_tensor *tensor = gguf_file_find(builder->file, name);
+        set->bias[i] =
+            bind_vectors(builder, need, tensor, name, set->matrix[i].rows, set->experts);
+    }
+}
+
 static bool bind_route(struct model_builder *builder, uint32_t layer, struct model_routing routing,
                        struct plan_experts *set) {
     uint32_t gating;
@@ -247,8 +273,8 @@ static bool bind_route(struct model_builder *builder, uint32_t layer, struct mod
     return !failed(builder);
 }
 
-uint32_t model_experts(struct model_builder *builder, uint32_t layer,
-                       struct model_routing routing) {
+uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing,
+                       enum model_need biases) {
     if (failed(builder)) return PLAN_NONE;
     const struct model_params *p = builder->params;
     struct plan_experts set = {.layer = layer,
@@ -275,5 +301,6 @@ uint32_t model_experts(struct model_builder *builder, uint32_t layer,
         !bind_route(builder, layer, routing, &set)) {
         return PLAN_NONE;
     }
+    bind_biases(builder, layer, biases, &set);
     return plan_add_experts(&builder->plan, &set);
 }

@@ -72,10 +72,23 @@ void model_embed(struct model_builder *b, float scale) {
 }
 
 // ---- attention --------------------------------------------------------------------------------------
-static void project(struct model_builder *b, uint32_t layer, const char *role, uint32_t in,
-                    uint32_t out, uint64_t cols, uint64_t rows) {
+locum_status model_windows(struct model_builder *b, uint32_t period, bool windowed[LIMIT_LAYERS]) {
+    static const char key[] = ".attention.sliding_window_pattern";
+    uint32_t layers = b->params->layers;
+    const struct gguf_value *value = gguf_meta_find(b->meta, key);
+    if (value && value->is_array)
+        return gguf_meta_bool_each(b->meta, key, layers, windowed, b->plan.error);
+    STATUS_TRY(gguf_meta_u32_or(b->meta, key, period, 1, LIMIT_LAYERS, &period, b->plan.error));
+    for (uint32_t i = 0; i < layers; i++)
+        windowed[i] = i % period < period - 1;
+    return LOCUM_OK;
+}
+
+static void project(struct model_builder *b, uint32_t layer, const char *role, bool biased,
+                    uint32_t in, uint32_t out, uint64_t cols, uint64_t rows) {
     uint32_t weight = model_matrix(b, MODEL_REQUIRED, cols, rows, "blk.%u.%s.weight", layer, role);
-    uint32_t bias = model_vector(b, MODEL_OPTIONAL, rows, "blk.%u.%s.bias", layer, role);
+    uint32_t bias = model_vector(b, biased ? MODEL_REQUIRED : MODEL_OPTIONAL, rows,
+                                 "blk.%u.%s.bias", layer, role);
     op_matmul(b, layer, in, out, weight, bias);
 }
 
@@ -108,6 +121,8 @@ static void attend(struct model_builder *b, uint32_t layer, const struct attenti
     op.u.attention.window = how->window;
     op.u.attention.scale = 1.0f / sqrtf((float)how->scale_size);
     op.u.attention.softcap = p->softcap_attention;
+    if (how->sinks)
+        op.weight = model_vector(b, MODEL_REQUIRED, heads, "blk.%u.attn_sinks.weight", layer);
     plan_add_op(&b->plan, op);
 }
 
@@ -122,16 +137,16 @@ void model_attention(struct model_builder *b, uint32_t layer, struct model_atten
                                     model_buffer(b, "v", v_width), model_buffer(b, "a", a_width)};
     op_norm(b, layer, b->x, b->n,
             model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
-    project(b, layer, "attn_q", b->n, use.q, width, q_width);
-    project(b, layer, "attn_k", b->n, use.k, width, k_width);
-    project(b, layer, "attn_v", b->n, use.v, width, v_width);
+    project(b, layer, "attn_q", how.biased, b->n, use.q, width, q_width);
+    project(b, layer, "attn_k", how.biased, b->n, use.k, width, k_width);
+    project(b, layer, "attn_v", how.biased, b->n, use.v, width, v_width);
     qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, heads);
     qk_norm(b, layer, how.qk_norm, "attn_k_norm", use.k, heads_kv);
     op_rope(b, layer, use.q, heads, how.rope);
     op_rope(b, layer, use.k, heads_kv, how.rope);
     if (how.scale_size == 0) how.scale_size = p->head_size_k;
     attend(b, layer, &use, &how);
-    project(b, layer, "attn_output", use.a, b->t, a_width, width);
+    project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, width);
     if (how.post_norm) {
         uint32_t weight =
             model_vector(b, MODEL_REQUIRED, width, "blk.%u.post_attention_norm.weight", layer);
@@ -165,14 +180,14 @@ static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffi
     op_matmul(b, layer, g, out, down, down_bias);
 }
 
-static void ffn_norm(struct model_builder *b, uint32_t layer) {
+static void ffn_norm(struct model_builder *b, uint32_t layer, const char *role) {
     uint32_t weight =
-        model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.ffn_norm.weight", layer);
+        model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.%s.weight", layer, role);
     op_norm(b, layer, b->x, b->n, weight, 1);
 }
 
 void model_dense_ffn(struct model_builder *b, uint32_t layer, struct model_ffn how) {
-    ffn_norm(b, layer);
+    ffn_norm(b, layer, "ffn_norm");
     gated_ffn(b, layer, "", b->params->ff[layer], how.act, b->t);
     if (how.post_norm) {
         uint32_t weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
@@ -200,14 +215,15 @@ void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
         model_fail(b, LOCUM_E_FORMAT, "key '%s.expert_count' is missing", b->meta->architecture);
         return;
     }
-    ffn_norm(b, layer);
+    ffn_norm(b, layer, how.norm ? how.norm : "ffn_norm");
     uint32_t router = model_matrix(b, MODEL_REQUIRED, p->embedding, p->experts,
                                    "blk.%u.ffn_gate_inp.weight", layer);
+    enum model_need biases = how.biased ? MODEL_REQUIRED : MODEL_OPTIONAL;
     uint32_t router_bias =
-        model_vector(b, MODEL_OPTIONAL, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
+        model_vector(b, biases, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
     uint32_t logits = model_buffer(b, "r", p->experts);
     op_matmul(b, layer, b->n, logits, router, router_bias);
-    uint32_t set = model_experts(b, layer, how.routing);
+    uint32_t set = model_experts(b, layer, how.routing, biases);
     struct plan_op route = plan_op_make(PLAN_ROUTER, layer);
     route.in = logits;
     route.u.experts.set = set;
@@ -218,7 +234,7 @@ void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
     struct plan_op experts = plan_op_make(PLAN_EXPERTS, layer);
     experts.in = b->n, experts.out = b->t;
     experts.u.experts.set = set;
-    experts.u.experts.act = PLAN_ACT_SILU;
+    experts.u.experts.act = how.act;
     plan_add_op(&b->plan, experts);
     if (shared != PLAN_NONE) op_add(b, layer, shared, b->t);
     op_add(b, layer, b->t, b->x);

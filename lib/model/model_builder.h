@@ -9,6 +9,7 @@
 #ifndef MODEL_MODEL_BUILDER_H
 #define MODEL_MODEL_BUILDER_H
 
+#include "base/limits.h"
 #include "gguf/gguf_file.h"
 #include "model/model_params.h"
 #include "plan/plan.h"
@@ -49,7 +50,9 @@ struct model_routing {
     bool normalise;             // likewise
     uint32_t width;             // of one expert, likewise (expert_feed_forward_length)
 };
-uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing);
+// biases: of the experts' matrices; they are used wherever they are.
+uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing,
+                       enum model_need biases);
 
 // A buffer of that name and width: the same one for all layers that ask for it.
 uint32_t model_buffer(struct model_builder *builder, const char *name, uint64_t width);
@@ -69,8 +72,15 @@ struct model_attention {
     uint32_t window;     // 0: none
     uint32_t scale_size; // scores are divided by its root; 0: the size of a head
     bool post_norm;      // post_attention_norm on the block's output
+    bool biased;         // biases of the four projections are needed, else used if they are there
+    bool sinks;          // a logit per head that takes a share of the softmax (attn_sinks)
 };
 void model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
+
+// Which layers have a sliding window: all but the last of each `period`, unless the file says it by a
+// period or a list of its own.
+locum_status model_windows(struct model_builder *builder, uint32_t period,
+                           bool windowed[LIMIT_LAYERS]);
 
 struct model_ffn {
     enum plan_act act;
@@ -80,6 +90,9 @@ void model_dense_ffn(struct model_builder *builder, uint32_t layer, struct model
 
 struct model_moe {
     struct model_routing routing;
+    enum plan_act act;
+    const char *norm; // role of the norm before it; NULL: ffn_norm
+    bool biased;      // biases of router and experts are needed, else used if they are there
     uint32_t
         shared_width; // shared expert with a sigmoid gate (ffn_*_shexp, ffn_gate_inp_shexp); 0: none
 };

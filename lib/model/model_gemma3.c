@@ -3,7 +3,6 @@
 // gemma3: dense. Five layers with a sliding window (and their own RoPE base) to one that sees everything;
 // norms before and after each block; embeddings scaled by the root of the width. "1 + w" of its norms is
 // already in the file.
-#include "base/limits.h"
 #include "model/model_arch.h"
 #include "model/model_builder.h"
 
@@ -14,20 +13,6 @@ enum {
     LAYERS_27B =
         62, // the one size whose scores are scaled by width / heads, not by the head's size
 };
-
-// Which layers have the window. Newer files say so, by a period or a list.
-static locum_status read_windows(struct model_builder *b, bool windowed[LIMIT_LAYERS]) {
-    static const char key[] = ".attention.sliding_window_pattern";
-    uint32_t layers = b->params->layers, period;
-    const struct gguf_value *value = gguf_meta_find(b->meta, key);
-    if (value && value->is_array)
-        return gguf_meta_bool_each(b->meta, key, layers, windowed, b->plan.error);
-    STATUS_TRY(
-        gguf_meta_u32_or(b->meta, key, PATTERN_PERIOD, 1, LIMIT_LAYERS, &period, b->plan.error));
-    for (uint32_t i = 0; i < layers; i++)
-        windowed[i] = i % period < period - 1;
-    return LOCUM_OK;
-}
 
 static locum_status read_window_rope(struct model_builder *b, struct kernels_rope *rope) {
     float base;
@@ -45,7 +30,7 @@ static void build(struct model_builder *b) {
     struct kernels_rope window_rope;
     bool windows[LIMIT_LAYERS];
     locum_status status = read_window_rope(b, &window_rope);
-    if (status == LOCUM_OK) status = read_windows(b, windows);
+    if (status == LOCUM_OK) status = model_windows(b, PATTERN_PERIOD, windows);
     if (status != LOCUM_OK) {
         b->plan.status = status;
         return;

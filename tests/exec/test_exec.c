@@ -118,6 +118,10 @@ static void settings_do_not_matter_to_mixed_models(void **state) {
     spec.width = 40, spec.expert_ff = 24, spec.head_size = 8; // no multiples of a register
     begin(&spec);
     settings_do_not_matter("odd qwen3moe", SETTINGS_FOR_EACH);
+    spec = toy_spec_of("gpt-oss");
+    spec.width = 40, spec.expert_ff = 24, spec.head_size = 8;
+    begin(&spec);
+    settings_do_not_matter("odd gpt-oss", SETTINGS_FOR_EACH);
     begin_arch("qwen3moe"); // values wider than keys, half of a head rotated
     toy_set_u32(toy, ".attention.value_length", 24);
     toy_set_u32(toy, ".rope.dimension_count", 8);
@@ -280,9 +284,8 @@ static void floor_works_in_rounds_and_full_reads_once(void **state) {
     assert_true(stats.misses[STORE_PREFILL] <= 3u * 8u);
 }
 
-static void forms_of_experts_are_one_model(void **state) {
-    (void)state;
-    struct toy_spec spec = toy_spec_of("llama");
+static void forms_are_one_model(const char *arch) {
+    struct toy_spec spec = toy_spec_of(arch);
     spec.type = DTYPE_Q8_0;
     begin(&spec);
     uint64_t base = hash_with((struct rig_options){.pool = RIG_FLOOR});
@@ -293,6 +296,12 @@ static void forms_of_experts_are_one_model(void **state) {
     begin(&spec);
     assert_int_equal(hash_with((struct rig_options){.pool = RIG_FLOOR}), base);
     assert_int_equal(hash_with((struct rig_options){.chunk = 1, .threads = 3}), base);
+}
+
+static void forms_of_experts_are_one_model(void **state) {
+    (void)state;
+    forms_are_one_model("llama");
+    forms_are_one_model("gpt-oss"); // with biases
 }
 
 static void cache_types(void **state) {
@@ -404,9 +413,9 @@ static void only_wanted_rows_come(void **state) {
 
 // ---- the sliding window -------------------------------------------------------------------------
 // In a model of one layer a position depends on exactly the last `window` tokens.
-static void depends_on_its_window_alone(uint32_t window) {
+static void depends_on_its_window_alone(const char *arch, uint32_t window) {
     static const uint32_t places[] = {62, 63, 64, 65, 127, 128, 129, 191, 192, 200};
-    struct toy_spec spec = toy_spec_of("gemma3");
+    struct toy_spec spec = toy_spec_of(arch);
     spec.layers = 1;
     spec.window = window;
     begin(&spec);
@@ -426,7 +435,7 @@ static void depends_on_its_window_alone(uint32_t window) {
             assert_int_equal(rig_run(&rig, 0, tokens + other, other, p + 1 - other), LOCUM_OK);
             tokens[other] ^= 1;
             bool same = memcmp(before, rig_row(&rig, p - other), sizeof before) == 0;
-            if (same == (inside == 1)) fail_msg("window %u, position %u", window, p);
+            if (same == (inside == 1)) fail_msg("%s, window %u, position %u", arch, window, p);
         }
     }
 }
@@ -434,8 +443,10 @@ static void depends_on_its_window_alone(uint32_t window) {
 static void window_at_the_borders_of_pages(void **state) {
     (void)state;
     static const uint32_t windows[] = {1, 2, 48, 63, 64, 65, 128};
-    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
-        depends_on_its_window_alone(windows[i]);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        depends_on_its_window_alone("gemma3", windows[i]);
+        depends_on_its_window_alone("gpt-oss", windows[i]);
+    }
 }
 
 // ---- failures -----------------------------------------------------------------------------------

@@ -172,10 +172,15 @@ static void rules_of_the_families(void **state) {
         bool neox, normalise;
         uint32_t norms_of_queries; // groups
         bool shared;
+        enum kernels_gating gating;
     } rules[] = {
-        {"llama", false, true, 0, false},   {"qwen3moe", true, true, 4, false},
-        {"qwen2moe", true, false, 0, true}, {"olmoe", true, false, 1, false},
-        {"qwen3", true, false, 4, false},   {"gemma3", true, false, 4, false},
+        {"llama", false, true, 0, false, KERNELS_GATING_SOFTMAX},
+        {"qwen3moe", true, true, 4, false, KERNELS_GATING_SOFTMAX},
+        {"qwen2moe", true, false, 0, true, KERNELS_GATING_SOFTMAX},
+        {"olmoe", true, false, 1, false, KERNELS_GATING_SOFTMAX},
+        {"gpt-oss", true, false, 0, false, KERNELS_GATING_SOFTMAX_SELECTED},
+        {.arch = "qwen3", .neox = true, .norms_of_queries = 4},
+        {.arch = "gemma3", .neox = true, .norms_of_queries = 4},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         begin_arch(rules[i].arch);
@@ -183,7 +188,7 @@ static void rules_of_the_families(void **state) {
         assert_int_equal(plan->ropes[0].neox, rules[i].neox);
         if (plan->n_experts) {
             assert_int_equal(plan->experts[0].route.normalise, rules[i].normalise);
-            assert_int_equal(plan->experts[0].route.gating, KERNELS_GATING_SOFTMAX);
+            assert_int_equal(plan->experts[0].route.gating, rules[i].gating);
             assert_int_equal(plan->experts[0].route.used, 2);
         }
         assert_int_equal(count_kind(plan, PLAN_ROW_GATE), rules[i].shared ? plan->layers : 0);
@@ -201,7 +206,7 @@ static void unsupported_architecture_is_named(void **state) {
     begin_arch("qwen3moe");
     toy_set_text(w.toy, "general.architecture", "mamba2");
     toy_set_u32(w.toy, "mamba2.block_count", 3);
-    refused(LOCUM_E_UNSUPPORTED, "'mamba2'", "gemma3", "llama", "olmoe", "qwen2moe", "qwen3",
+    refused(LOCUM_E_UNSUPPORTED, "'mamba2'", "gemma3", "gpt-oss", "llama", "olmoe", "qwen2moe", "qwen3",
             "qwen3moe", NULL);
     assert_null(strstr(w.error.text, "corrupt"));
     toy_unset(w.toy, "general.architecture");
@@ -214,8 +219,9 @@ static bool ends(const char *text, const char *end) {
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static bool is_optional(const char *name) {
-    return ends(name, ".bias") || strcmp(name, "output.weight") == 0;
+static bool is_optional(const char *arch, const char *name) {
+    if (strcmp(arch, "gpt-oss") != 0 && ends(name, ".bias")) return true;
+    return strcmp(name, "output.weight") == 0;
 }
 
 // Take each tensor away in turn: its name is in the message, unless the model can do without.
@@ -231,7 +237,7 @@ static void missing_tensors_are_named(void **state) {
             char name[LIMIT_GGUF_NAME];
             memcpy(name, w.toy->tensors[t].name, sizeof name);
             toy_remove(w.toy, name);
-            if (is_optional(name))
+            if (is_optional(spec.arch, name))
                 build();
             else
                 refused(LOCUM_E_FORMAT, name, "is missing", NULL);
@@ -575,6 +581,25 @@ static void biases_are_used_where_they_are(void **state) {
     assert_int_equal(biases, 3);
 }
 
+// Those of experts: a row for each, and in the order of the rows where gate and up are one matrix.
+static void biases_of_experts(void **state) {
+    (void)state;
+    begin_arch("llama");
+    for (int m = 0; m < PLAN_EXPERT_MATRICES; m++)
+        assert_int_equal(build()->experts[1].bias[m], PLAN_NONE);
+    struct toy_spec spec = toy_spec_of("gpt-oss");
+    spec.form = TOY_FUSED;
+    begin(&spec);
+    const struct plan *plan = build();
+    assert_int_equal(w.model.unknown_tensors, 0);
+    const uint32_t *bias = plan->experts[1].bias;
+    assert_string_equal(plan->weights[bias[PLAN_GATE]].name, "blk.1.ffn_gate_up_exps.bias");
+    assert_int_equal(bias[PLAN_UP], PLAN_NONE);
+    assert_int_equal(plan->weights[bias[PLAN_DOWN]].rows, spec.experts);
+    toy_tensor(w.toy, "blk.1.ffn_down_exps.bias")->type = DTYPE_F16;
+    refused(LOCUM_E_UNSUPPORTED, "'blk.1.ffn_down_exps.bias'", "F16", NULL);
+}
+
 // ---- RoPE ---------------------------------------------------------------------------------------
 static void rope_scaling(void **state) {
     (void)state;
@@ -681,6 +706,25 @@ static void scores_of_gemma3(void **state) {
     assert_true(scale * scale > 1 / 24.01f && scale * scale < 1 / 23.99f);
 }
 
+// ---- gpt-oss ------------------------------------------------------------------------------------
+static void rules_of_gpt_oss(void **state) {
+    (void)state;
+    begin_arch("gpt-oss");
+    const struct plan *plan = build();
+    for (uint32_t i = 0; i < plan->layers; i++) {
+        const struct plan_op *op = op_of(plan, PLAN_ATTENTION, i);
+        assert_int_equal(op->u.attention.window, i % 2 ? 0 : 48);
+        assert_true(ends(plan->weights[op->weight].name, ".attn_sinks.weight"));
+        assert_int_equal(op_of(plan, PLAN_EXPERTS, i)->u.experts.act, PLAN_ACT_SWIGLU_OAI);
+    }
+    assert_true(plan->ropes[0].rope.untruncated);
+    toy_unset(w.toy, ".attention.sliding_window");
+    refused(LOCUM_E_FORMAT, "gpt-oss.attention.sliding_window", "missing", NULL);
+    begin_arch("gpt-oss");
+    toy_tensor(w.toy, "blk.1.attn_sinks.weight")->type = DTYPE_BF16;
+    refused(LOCUM_E_UNSUPPORTED, "'blk.1.attn_sinks.weight'", "BF16", NULL);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
@@ -708,12 +752,14 @@ int main(void) {
         TEST(numbers_per_layer),
         TEST(routing_keys),
         TEST(biases_are_used_where_they_are),
+        TEST(biases_of_experts),
         TEST(rope_scaling),
         TEST(rope_factors),
         TEST(rope_of_base_one),
         TEST(windows_of_gemma3),
         TEST(scaling_of_gemma3),
         TEST(scores_of_gemma3),
+        TEST(rules_of_gpt_oss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
