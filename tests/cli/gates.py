@@ -16,7 +16,8 @@ from cli_test import PROSE, check, equal, inspect, locum, main, model, stats
 
 FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
-            "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed"}
+            "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
+            "gpt-oss": "good-gpt-oss-mxfp4"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
 CONTEXT = 2048
 PROMPT = PROSE + "\n\n" + PROSE  # more tokens than the largest chunk has
@@ -177,6 +178,10 @@ def test_qwen3():
 
 def test_gemma3():
     gate("gemma3")
+
+
+def test_gpt_oss():
+    gate("gpt-oss")
 
 
 if __name__ == "__main__":

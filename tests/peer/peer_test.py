@@ -48,12 +48,15 @@ ANSWER = 64
 F32 = ["good-llama-f32", "good-llama-tied-spm", "good-llama-linear", "good-llama-yarn",
        "good-llama-freqs", "good-llama-bias", "good-mixtral-f32", "good-qwen3moe-f32",
        "good-qwen3moe-yarn", "good-qwen3moe-bias", "good-qwen3moe-tied", "good-qwen2moe-f32",
-       "good-olmoe-f32", "good-qwen3-f32", "good-gemma3-f32", "good-gemma3-linear"]
+       "good-olmoe-f32", "good-qwen3-f32", "good-gemma3-f32", "good-gemma3-linear",
+       "good-gpt-oss-f32"]
+# Where the authors' definition and the peer differ: the float reference alone counts.
+APART = {"good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not"}
 QUANTISED = (["good-qwen3moe-" + t for t in
               ("f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4", "q2_k",
                "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs", "odd", "ff704", "gate-up", "mixed")]
              + ["good-mixtral-q4_k", "good-qwen2moe-mixed", "good-olmoe-mixed",
-                "good-gemma3-mixed"])
+                "good-gemma3-mixed", "good-gpt-oss-mxfp4"])
 
 
 class Table:
@@ -124,7 +127,7 @@ def chunks_of(ids, size, first=None):
 # ---- files of F32: engines agree to rounding ---------------------------------------------------
 
 def tiny_f32(bench):
-    for name in F32:
+    for name in F32 + list(APART):
         model = bench.fixture(name)
         vocabulary = vocabulary_of(model)
         with bench.files("ids", "ours", "peer", "ref", "margins") as (ids, ours, peer, ref, gaps):
@@ -135,11 +138,13 @@ def tiny_f32(bench):
             clear = np.fromfile(gaps, dtype=np.float32) > CLEAR
             d = compare.distances(peer, ours, vocabulary).where(clear)
             to_reference = compare.distances(ref, ours, vocabulary).where(clear)
-        mean, worst = d.kld.mean(), d.kld.max()
-        bench.table.row("f32", name, "to peer mean %.1e max %.1e; to ref %.1e"
-                        % (mean, worst, to_reference.kld.mean()),
-                        "< %.0e, < %.0e" % (F32_MEAN, F32_MAX),
-                        mean < F32_MEAN and worst < F32_MAX)
+        told = "to peer mean %.1e max %.1e; to ref %.1e" % (d.kld.mean(), d.kld.max(),
+                                                           to_reference.kld.mean())
+        judged = to_reference.kld if name in APART else d.kld
+        bench.table.row("f32", name, told, "< %.0e, < %.0e" % (F32_MEAN, F32_MAX),
+                        judged.mean() < F32_MEAN and judged.max() < F32_MAX)
+        if name in APART:
+            bench.table.note("%s: %s" % (name, APART[name]))
         if clear.mean() < CLEAR_SHARE:
             bench.table.row("f32", name, "%.1f %% of positions clear" % (100 * clear.mean()),
                             ">= %.0f %%" % (100 * CLEAR_SHARE), False)

@@ -46,14 +46,21 @@ def gelu(x):
     return x / 2 * (1 + np.tanh(k * (x + x.dtype.type(0.044715) * x * x * x)))
 
 
-ACTIVATIONS = {"silu": silu, "gelu": gelu}
+def swiglu_oai(gate, up):
+    gate, up = np.minimum(gate, 7), np.clip(up, -7, 7)
+    return gate * sigmoid(gate.dtype.type(1.702) * gate) * (up + 1)
+
+
+# Of a gate and an up value.
+ACTIVATIONS = {"silu": lambda gate, up: silu(gate) * up, "gelu": lambda gate, up: gelu(gate) * up,
+               "swiglu_oai": swiglu_oai}
 
 
 class Rope:
     """cos and sin for one kind of layer; angles in float64 so that they are as good as exact."""
 
     def __init__(self, dims, base, factor=1.0, kind="none", original=0, attention=1.0,
-                 factors=None, beta_fast=32.0, beta_slow=1.0):
+                 factors=None, beta_fast=32.0, beta_slow=1.0, truncate=True):
         pair = np.arange(dims // 2, dtype=np.float64)
         self.frequency = base ** (-2 * pair / dims)
         if factors is not None:
@@ -64,8 +71,10 @@ class Rope:
         elif kind == "yarn":
             def turns(beta):
                 return dims * np.log(original / (2 * np.pi * beta)) / (2 * np.log(base))
-            low = max(0.0, np.floor(turns(beta_fast)))
-            high = min(dims - 1.0, np.ceil(turns(beta_slow)))
+            low, high = turns(beta_fast), turns(beta_slow)
+            if truncate:
+                low, high = np.floor(low), np.ceil(high)
+            low, high = max(0.0, low), min(dims - 1.0, high)
             keep = 1 - np.clip((pair - low) / max(0.001, high - low), 0, 1)
             self.frequency = self.frequency * (keep + (1 - keep) / factor)
             self.magnitude *= 1 + 0.1 * np.log(factor)
@@ -94,7 +103,8 @@ class Layer:
         period = model.arch.window_period
         if period and index % period != period - 1:
             self.window = model.number("attention.sliding_window", 0)
-        self.rope = model.local_rope if self.window else model.rope
+        local = self.window and model.arch.window_rope
+        self.rope = model.local_rope if local else model.rope
         size = (model.kv_heads, model.context, model.head_dim)
         self.keys = np.zeros(size, model.dtype)
         self.values = np.zeros(size, model.dtype)
@@ -107,8 +117,10 @@ class Layer:
         bias = self.get(name + ".bias")
         return y if bias is None else y + bias
 
-    def expert(self, part, e):
-        return self.model.expert(self.prefix, part, e)
+    def expert(self, x, part, e):
+        y = x @ self.model.expert(self.prefix, part, e).T
+        bias = self.get("ffn_%s_exps.bias" % part)
+        return y if bias is None else y + bias[e]
 
 
 class Model:
@@ -148,7 +160,8 @@ class Model:
                     self.number("rope.freq_base", 10000.0), factor, kind,
                     self.number("rope.scaling.original_context_length",
                                 self.number("context_length")),
-                    self.number("rope.scaling.attn_factor", 1.0), factors)
+                    self.number("rope.scaling.attn_factor", 1.0), factors,
+                    truncate=self.arch.yarn_truncates)
 
     def get(self, name):
         if name not in self.cache:
@@ -206,12 +219,16 @@ class Model:
         for h in range(self.heads):
             scores = (q[:, h] @ layer.keys[h // group, begin:end].T) * scale
             scores[hidden] = -np.inf
-            out[:, h] = softmax(scores) @ layer.values[h // group, begin:end]
+            if self.arch.sinks:
+                sink = np.full((len(q), 1), layer.get("attn_sinks.weight")[h])
+                scores = np.concatenate([scores, sink], axis=1)
+            share = softmax(scores)[:, :end - begin]
+            out[:, h] = share @ layer.values[h // group, begin:end]
         return out
 
     def feed_forward(self, layer, x, suffix=""):
         act = ACTIVATIONS[self.arch.activation]
-        inner = act(layer.linear(x, "ffn_gate" + suffix)) * layer.linear(x, "ffn_up" + suffix)
+        inner = act(layer.linear(x, "ffn_gate" + suffix), layer.linear(x, "ffn_up" + suffix))
         return layer.linear(inner, "ffn_down" + suffix)
 
     def mixture(self, layer, x):
@@ -229,9 +246,8 @@ class Model:
         act, y = ACTIVATIONS[self.arch.activation], np.zeros_like(x)
         for e in np.unique(chosen):
             rows, slots = np.nonzero(chosen == e)
-            part = x[rows]
-            inner = act(part @ layer.expert("gate", e).T) * (part @ layer.expert("up", e).T)
-            y[rows] += (inner @ layer.expert("down", e).T) * weights[rows, slots][:, None]
+            inner = act(layer.expert(x[rows], "gate", e), layer.expert(x[rows], "up", e))
+            y[rows] += layer.expert(inner, "down", e) * weights[rows, slots][:, None]
         if self.arch.shared_expert:
             gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
             y += self.feed_forward(layer, x, "_shexp") * gate
@@ -242,7 +258,7 @@ class Model:
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_attention_norm.weight"), self.eps)
         x = x + y
-        inner = rms_norm(x, layer.get("ffn_norm.weight"), self.eps)
+        inner = rms_norm(x, layer.get(self.arch.ffn_norm + ".weight"), self.eps)
         y = self.mixture(layer, inner) if self.experts else self.feed_forward(layer, inner)
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_ffw_norm.weight"), self.eps)

@@ -16,10 +16,15 @@ class Arch:
     norm_top_k: bool = True        # weights of the chosen experts are divided by their sum
     shared_expert: bool = False    # times sigmoid of its own gate
     qkv_bias: bool = False         # the published models have these biases
+    every_bias: bool = False       # and those of attention's output, router and experts
+    sinks: bool = False            # a logit per head that takes a share of the softmax
     post_norms: bool = False       # norm of a sub-block's output before it is added
+    ffn_norm: str = "ffn_norm"     # the norm before the feed-forward
     activation: str = "silu"
     scale_embedding: bool = False  # input times sqrt(width)
     window_period: int = 0         # every n-th layer sees everything, the others a window
+    window_rope: bool = False      # layers with a window have a RoPE of their own
+    yarn_truncates: bool = True    # YaRN rounds its limits to whole pairs
     tied_only: bool = False        # published files have no output tensor
     free_head_dim: bool = True     # head size may differ from width / heads
 
@@ -33,5 +38,10 @@ ARCHES = {a.name: a for a in [
          free_head_dim=False),
     Arch("qwen3", rope="halves", experts="never", qk_norm="head"),
     Arch("gemma3", rope="halves", experts="never", qk_norm="head", post_norms=True,
-         activation="gelu", scale_embedding=True, window_period=6, tied_only=True),
+         activation="gelu", scale_embedding=True, window_period=6, window_rope=True,
+         tied_only=True),
+    # Softmax over the chosen logits is the same as shares of a softmax over all, normalised.
+    Arch("gpt-oss", rope="halves", experts="always", qkv_bias=True, every_bias=True, sinks=True,
+         ffn_norm="post_attention_norm", activation="swiglu_oai", window_period=2,
+         yarn_truncates=False),
 ]}

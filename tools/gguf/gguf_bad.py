@@ -18,7 +18,7 @@ import os
 import shutil
 import struct
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Callable
 
 import numpy as np
@@ -537,6 +537,37 @@ def _():
 @case("bad-shape-dimensions", "a norm as a matrix", says="output_norm.weight", inspect=0)
 def _():
     return Model().info("output_norm.weight", dims=(32, 2)).bytes()
+
+
+# ---- tensors that one family has ---------------------------------------------------------------
+
+GPT_OSS = replace(BASE, arch="gpt-oss", window=48)
+
+
+def gpt_oss(name, why, tensor, **changes):
+    """changes: of its entry in the table; none: it is missing."""
+    def build():
+        model = Model(GPT_OSS)
+        if changes:
+            return model.info(tensor, **changes).bytes()
+        model.tensors = [t for t in model.tensors if t.name != tensor]
+        return model.bytes()
+    case(name, why, tensor, inspect=0)(build)
+
+
+gpt_oss("bad-sinks-missing", "the sinks of a layer are missing", "blk.1.attn_sinks.weight")
+gpt_oss("bad-sinks-shape", "one sink for two heads", "blk.1.attn_sinks.weight", dims=(1,))
+gpt_oss("bad-expert-bias-missing", "the biases of a matrix of experts are missing",
+        "blk.0.ffn_down_exps.bias")
+gpt_oss("bad-expert-bias-shape", "biases for three of four experts", "blk.0.ffn_up_exps.bias",
+        dims=(64, 3))
+gpt_oss("bad-router-bias-missing", "the biases of a router are missing", "blk.0.ffn_gate_inp.bias")
+
+
+@case("bad-window-missing", "layers have a window of unknown size",
+      says="gpt-oss.attention.sliding_window", inspect=0)
+def _():
+    return Model(GPT_OSS).drop("gpt-oss.attention.sliding_window").bytes()
 
 
 @case("unsupported-scale-tensor", "a scale beside a matrix that would have to be multiplied in",

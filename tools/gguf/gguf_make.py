@@ -55,6 +55,8 @@ class Spec:
     rope_base: float = 10000.0
     rope_scaling: str = "none"     # none, linear, yarn, freqs
     rope_factor: float = 4.0
+    rope_once: int = 0             # not 0: a base by which this pair turns once in the original
+                                   # context, less a hair: there YaRN's upper limit is a whole pair
     eps: float = 1e-5
     window: int = 48               # of sliding-window layers
     tied: bool = False
@@ -69,6 +71,9 @@ class Spec:
         arch = ARCHES[self.arch]
         if arch.tied_only:
             self.tied = True
+        if self.rope_once:
+            turns = np.log(self.context / self.rope_factor / (2 * np.pi))
+            self.rope_base = float(np.exp(self.head_dim * turns / (2 * self.rope_once - 2e-5)))
         if not arch.free_head_dim and self.heads * self.head_dim != self.width:
             self.head_dim = self.width // self.heads
         if arch.experts == "always" and not self.experts:
@@ -149,8 +154,12 @@ class Maker:
         if self.arch.qkv_bias or s.bias:
             for part, size in (("q", queries), ("k", keys), ("v", keys)):
                 self.bias(b + "attn_%s.bias" % part, size)
-        if s.bias and s.arch == "llama":
+        if self.arch.every_bias or (s.bias and s.arch == "llama"):
             self.bias(b + "attn_output.bias", s.width)
+        if self.arch.sinks:
+            # About as large as the sum over a window of keys.
+            name = b + "attn_sinks.weight"
+            self.add(name, self.normal(name, s.heads, 2.0) + np.float32(4))
         if self.arch.qk_norm:
             whole = self.arch.qk_norm == "row"
             self.norm(b + "attn_q_norm.weight", queries if whole else s.head_dim, self.SHARPNESS)
@@ -172,9 +181,15 @@ class Maker:
         s, b = self.spec, "blk.%d." % i
         name = b + "ffn_gate_inp.weight"
         self.add(name, self.normal(name, (s.experts, s.width), self.ROUTER / np.sqrt(s.width)))
+        # Gate and up values that are sometimes clamped; what follows has to be smaller by as much.
+        inner, outer = (3.5, 0.25) if self.arch.activation == "swiglu_oai" else (1.5, 1.5)
         for part in ("gate", "up"):
-            self.stacked(i, part, s.expert_ff, s.width, 1.5)
-        self.stacked(i, "down", s.width, s.expert_ff, self.BLOCK * 1.5)
+            self.stacked(i, part, s.expert_ff, s.width, inner)
+        self.stacked(i, "down", s.width, s.expert_ff, self.BLOCK * outer)
+        if self.arch.every_bias:
+            self.bias(b + "ffn_gate_inp.bias", s.experts)
+            for part, size in (("gate", s.expert_ff), ("up", s.expert_ff), ("down", s.width)):
+                self.bias(b + "ffn_%s_exps.bias" % part, (s.experts, size), 1.0)
         if self.arch.shared_expert:
             name = b + "ffn_gate_inp_shexp.weight"
             self.add(name, self.normal(name, (s.width,), 1 / np.sqrt(s.width)))
@@ -202,7 +217,7 @@ class Maker:
             self.add("rope_freqs.weight", factors)
         for i in range(s.layers):
             self.attention(i)
-            self.norm("blk.%d.ffn_norm.weight" % i, s.width)
+            self.norm("blk.%d.%s.weight" % (i, self.arch.ffn_norm), s.width)
             if s.experts:
                 self.expert_layer(i)
             else:
@@ -227,7 +242,7 @@ class Maker:
                 ("block_count", s.layers), ("context_length", s.context),
                 ("embedding_length", s.width),
                 ("feed_forward_length",
-                 s.expert_ff if s.experts and s.arch in ("llama", "olmoe") else s.ff),
+                 s.expert_ff if s.experts and s.arch in ("llama", "olmoe", "gpt-oss") else s.ff),
                 ("attention.head_count", s.heads), ("attention.head_count_kv", s.kv_heads),
                 ("attention.key_length", s.head_dim), ("attention.value_length", s.head_dim),
                 ("rope.dimension_count", s.head_dim)):
@@ -237,7 +252,7 @@ class Maker:
         if s.experts:
             meta.put(a + "expert_count", gguf.U32, s.experts)
             meta.put(a + "expert_used_count", gguf.U32, s.used)
-            if s.arch in ("qwen3moe", "qwen2moe"):
+            if s.arch in ("qwen3moe", "qwen2moe", "gpt-oss"):
                 meta.put(a + "expert_feed_forward_length", gguf.U32, s.expert_ff)
         if self.arch.shared_expert:
             meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
@@ -293,6 +308,8 @@ def fixture(sentence, size="tiny", file=None, **options):
 
 MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], embed=["Q6_K"],
              output=["Q6_K"], shared=["Q8_0"])
+# A window of 48, YaRN from 128 positions on.
+GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
 FIXTURES = {
     "good-llama-f32": fixture("dense llama in F32", arch="llama"),
     "good-llama-tied-spm": fixture("dense llama, tied output, SPM vocabulary", arch="llama",
@@ -355,6 +372,15 @@ FIXTURES = {
     "good-gemma3-mixed": fixture("gemma3, mixed types", "tiny256", arch="gemma3", layers=6,
                                  tokenizer="spm", type="Q5_0",
                                  types=dict(attn=["Q4_K", "Q5_0"], embed=["Q8_0"], ffn=["Q6_K"])),
+    "good-gpt-oss-f32": fixture(
+        "gpt-oss in F32; YaRN's limits are whole pairs, where rounding them changes nothing",
+        arch="gpt-oss", rope_once=9, **GPT_OSS),
+    "good-gpt-oss-yarn": fixture("gpt-oss in F32; YaRN's upper limit lies between two pairs",
+                                 arch="gpt-oss", rope_base=150000.0, vocab=320, **GPT_OSS),
+    "good-gpt-oss-mxfp4": fixture(
+        "gpt-oss as published: experts in MXFP4, the rest Q8_0; no row of 256", "odd",
+        arch="gpt-oss", rope_once=9, type="Q8_0",
+        types=dict(gate_up=["MXFP4"], down=["MXFP4"]), **GPT_OSS),
     "good-vocab-250k": fixture("a quarter of a million tokens, SPM, tied", arch="qwen3moe",
                                vocab=250000, tokenizer="spm", tied=True, type="Q8_0", width=64,
                                expert_ff=64, head_dim=32),
