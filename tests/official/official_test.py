@@ -21,7 +21,7 @@ sys.path[:0] = [os.path.join(TOOLS, "gguf"), os.path.join(TOOLS, "peer")]
 try:
     import numpy as np
 except ImportError as problem:
-    print("SKIP: %s (Debian: python3-numpy)" % problem)
+    print("SKIP all: %s (Debian: python3-numpy)" % problem)
     sys.exit(77)
 import compare
 import gguf_file
