@@ -64,7 +64,7 @@ static struct counts count(const struct store_config *config, const struct store
                            .experts = cut->experts,
                            .widest = cut->experts_widest,
                            .depth = config->depth == 0 ? DEPTH_DEFAULT : config->depth,
-                           .policy = &store_evict_lru};
+                           .policy = &store_policy_lru};
 }
 
 // The next part of the bookkeeping, at *at, which moves on. memory NULL: only count.
@@ -83,9 +83,11 @@ static uint64_t lay_out(struct store *store, uint8_t *memory, const struct count
     part(memory, &at, 1, sizeof *store);
     store->layer = part(memory, &at, c->layers, sizeof *store->layer);
     store->files = part(memory, &at, c->files, sizeof *store->files);
-    store->layer_first = part(memory, &at, c->layers, sizeof *store->layer_first);
+    store->layer_first = part(memory, &at, c->layers + 1, sizeof *store->layer_first);
     store->expert_slot = part(memory, &at, c->experts, sizeof *store->expert_slot);
-    store->evict.state = part(memory, &at, c->experts, c->policy->state_bytes);
+    store->evict.passing = part(memory, &at, c->experts, sizeof *store->evict.passing);
+    store->evict.state =
+        part(memory, &at, 1, c->policy->bytes((uint32_t)c->layers, (uint32_t)c->experts));
     store->step.entry = part(memory, &at, c->widest, sizeof *store->step.entry);
     store->hints.id = part(memory, &at, c->widest, sizeof *store->hints.id);
     store->step.ready = part(memory, &at, c->widest, sizeof *store->step.ready);
@@ -152,7 +154,8 @@ static void choose_passing(struct store *store) {
 }
 
 // Everything that points or counts, in zeroed memory.
-static void fill_in(struct store *store, const struct store_config *config, uint32_t depth) {
+static void fill_in(struct store *store, const struct store_config *config,
+                    const struct store_policy *policy, uint32_t depth) {
     store->layers = config->layers;
     store->file_count = config->file_count;
     memcpy(store->layer, config->layer, config->layers * sizeof *store->layer);
@@ -162,9 +165,11 @@ static void fill_in(struct store *store, const struct store_config *config, uint
         store->layer_first[i] = first;
         first += config->layer[i].experts;
     }
+    store->layer_first[config->layers] = first;
     for (uint32_t i = 0; i < store->cut.experts; i++)
         store->expert_slot[i] = STORE_NONE;
-    store_evict_init(&store->evict, &store_evict_lru, store->evict.state);
+    struct store_shape shape = {config->layers, store->cut.experts, store->layer_first};
+    store_evict_init(&store->evict, policy, &shape, store->evict.passing, store->evict.state);
     store_pool_init(&store->pool, &store->cut, store->memory.data, store->pool.extent,
                     store->pool.slot);
     store->passing_wanted = PASSING_LEAST + (depth + STORE_SEGMENTS - 1) / STORE_SEGMENTS;
@@ -252,7 +257,7 @@ locum_status store_create(const struct store_config *config, struct store **out,
     if (status == LOCUM_OK) {
         vmem_advise_huge(&store->memory);
         uint32_t depth = choose_depth(config, &c);
-        fill_in(store, config, depth);
+        fill_in(store, config, c.policy, depth);
         status = start_reader(store, config, depth, error);
     }
     if (status != LOCUM_OK) {
@@ -528,7 +533,6 @@ static void keep(struct store *store, uint32_t i, uint32_t slot) {
     store->hint_loads -= store->pool.slot[slot].state == STORE_SLOT_LOADING;
     store->pool.slot[slot].entry = i;
     *entry = (struct store_entry){entry->id, slot, STORE_ENTRY_COMING, false, hinted};
-    store_evict_touched(&store->evict, expert_of(store, entry), store->step.order);
     if (store->pool.slot[slot].state == STORE_SLOT_READY) became_ready(store, slot);
 }
 
@@ -544,6 +548,7 @@ locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *id
     step->taken = step->waiting = step->waiting_from = step->passing = step->ready_count = 0;
     step->status = LOCUM_OK;
     store_hint_forget(&store->hints);
+    store_evict_step(&store->evict, layer, ids, count, order);
     // All are kept before anything is evicted for the first of them.
     for (uint32_t i = 0; i < count; i++) {
         step->entry[i] = (struct store_entry){ids[i], STORE_NONE, STORE_ENTRY_WAITING, false, false};

@@ -1,50 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/store_evict.h"
 
-// ---- least recently used ------------------------------------------------------------------------
-// The state of an expert is its worth: KEEP + time of last use; what a prompt brought: KEEP - time.
+// What an answer has used is worth this and more.
+#define KEEP (UINT64_C(1) << 63)
 
-static void lru_touched(void *state, uint32_t expert, enum store_order order, uint64_t now) {
-    uint64_t *worth = state;
-    if (order == STORE_ANY) worth[expert] = STORE_EVICT_KEEP + now;
+void store_evict_init(struct store_evict *evict, const struct store_policy *policy,
+                      const struct store_shape *shape, uint64_t *passing, void *state) {
+    *evict = (struct store_evict){policy, *shape, state, passing, 0};
+    policy->start(state, shape);
 }
 
-static void lru_inserted(void *state, uint32_t expert, enum store_order order, uint64_t now) {
-    uint64_t *worth = state;
-    worth[expert] = order == STORE_ANY ? STORE_EVICT_KEEP + now : STORE_EVICT_KEEP - now;
-}
-
-static uint64_t lru_worth(const void *state, uint32_t expert) {
-    return ((const uint64_t *)state)[expert];
-}
-
-const struct store_policy store_evict_lru = {
-    .name = "lru",
-    .state_bytes = sizeof(uint64_t),
-    .touched = lru_touched,
-    .inserted = lru_inserted,
-    .worth = lru_worth,
-};
-
-// ---- the choice ---------------------------------------------------------------------------------
-
-void store_evict_init(struct store_evict *evict, const struct store_policy *policy, void *state) {
-    *evict = (struct store_evict){policy, state, 0};
-}
-
-void store_evict_touched(struct store_evict *evict, uint32_t expert, enum store_order order) {
-    evict->policy->touched(evict->state, expert, order, ++evict->now);
+void store_evict_step(struct store_evict *evict, uint32_t layer, const uint32_t *ids,
+                      uint32_t count, enum store_order order) {
+    if (order != STORE_ANY) return; // a prompt passes by: no merit
+    for (uint32_t i = 0; i < count; i++)
+        evict->passing[evict->shape.layer_first[layer] + ids[i]] = 0;
+    evict->policy->step(evict->state, layer, ids, count);
 }
 
 void store_evict_inserted(struct store_evict *evict, uint32_t expert, enum store_order order) {
-    evict->policy->inserted(evict->state, expert, order, ++evict->now);
+    if (order == STORE_ASCENDING) evict->passing[expert] = ++evict->now;
 }
 
 // Of one slot. UINT64_MAX: it may not go.
 static uint64_t slot_worth(const struct store_evict *evict, const struct store_slot *slot) {
     if (slot->state == STORE_SLOT_EMPTY) return 0;
     if (slot->state != STORE_SLOT_READY || slot->entry != STORE_NONE) return UINT64_MAX;
-    return evict->policy->worth(evict->state, slot->expert);
+    uint64_t passing = evict->passing[slot->expert];
+    return passing != 0 ? KEEP - passing : KEEP + evict->policy->worth(evict->state, slot->expert);
 }
 
 // The pool has no EMPTY slot for the class (store_pool_find said so), so the slots of its extents
@@ -52,7 +35,7 @@ static uint64_t slot_worth(const struct store_evict *evict, const struct store_s
 // microseconds beside a read of a millisecond.
 bool store_evict_choose(const struct store_evict *evict, const struct store_pool *pool,
                         uint32_t size_class, bool keep, struct store_victim *out) {
-    uint64_t least = keep ? STORE_EVICT_KEEP : UINT64_MAX;
+    uint64_t least = keep ? KEEP : UINT64_MAX;
     bool found = false;
     for (uint32_t i = 0; i < pool->cut->extents; i++) {
         uint32_t first = i * pool->cut->extent_slots;

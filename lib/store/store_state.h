@@ -60,7 +60,7 @@ struct store {
     struct store_layer *layer;    // [layers]
     struct platform_file **files; // [file_count]
     uint32_t file_count;
-    uint32_t *layer_first; // [layers] number of its first expert, over all layers
+    uint32_t *layer_first; // [layers + 1] number of its first expert, over all layers
     uint32_t *expert_slot; // [experts of all layers] STORE_NONE: not in the pool
     uint32_t passing_most[STORE_CLASSES], passing_wanted;
 

@@ -9,6 +9,8 @@
 
 #include "store/store_evict.h"
 
+#include <string.h>
+
 enum { LARGE, SMALL, EXTENTS = 4, EXPERTS = 16 };
 
 static struct store_cut cut;
@@ -17,7 +19,8 @@ static struct store_evict evict;
 static struct store_extent extents[EXTENTS];
 static struct store_slot slots[2 * EXTENTS];
 static uint8_t memory[EXTENTS * 200];
-static uint64_t lru[EXPERTS];
+static uint64_t policy_state[1024], passing[EXPERTS];
+static const uint32_t layer_first[] = {0, EXPERTS};
 
 static int start(void **state) {
     (void)state;
@@ -27,14 +30,24 @@ static int start(void **state) {
                              .extents = EXTENTS,
                              .extent_slots = 2};
     store_pool_init(&pool, &cut, memory, extents, slots);
-    store_evict_init(&evict, &store_evict_lru, lru);
+    struct store_shape shape = {1, EXPERTS, layer_first};
+    assert_true(store_policy_lru.bytes(1, EXPERTS) <= sizeof policy_state);
+    memset(policy_state, 0, sizeof policy_state);
+    memset(passing, 0, sizeof passing);
+    store_evict_init(&evict, &store_policy_lru, &shape, passing, policy_state);
     return 0;
+}
+
+// A step uses the expert.
+static void touch(uint32_t expert, enum store_order order) {
+    store_evict_step(&evict, 0, &expert, 1, order);
 }
 
 // The expert is read into the pool; gives its slot.
 static uint32_t insert(uint32_t expert, uint32_t size_class, enum store_order order) {
     uint32_t slot = store_pool_find(&pool, size_class);
     assert_int_not_equal(slot, STORE_NONE);
+    touch(expert, order);
     store_pool_fill(&pool, slot, size_class, expert);
     store_evict_inserted(&evict, expert, order);
     store_slot_move(&pool.slot[slot], STORE_SLOT_READY);
@@ -63,10 +76,10 @@ static void test_least_recently_used(void **state) {
     (void)state;
     fill_small(STORE_ANY);
     assert_victim(SMALL, false, 0, 1);
-    store_evict_touched(&evict, 0, STORE_ANY);
-    store_evict_touched(&evict, 1, STORE_ANY);
+    touch(0, STORE_ANY);
+    touch(1, STORE_ANY);
     assert_victim(SMALL, false, 2, 1);
-    store_evict_touched(&evict, 2, STORE_ASCENDING); // a prompt passes by: no merit
+    touch(2, STORE_ASCENDING); // a prompt passes by: no merit
     assert_victim(SMALL, false, 2, 1);
     assert_no_victim(SMALL, true);
 }
@@ -75,11 +88,11 @@ static void test_what_a_prompt_brought_goes_first(void **state) {
     (void)state;
     fill_small(STORE_ASCENDING);
     assert_victim(SMALL, true, 7, 1); // the latest
-    store_evict_touched(&evict, 7, STORE_ANY);
-    store_evict_touched(&evict, 6, STORE_ANY); // decode works with them now
+    touch(7, STORE_ANY);
+    touch(6, STORE_ANY); // decode works with them now
     assert_victim(SMALL, true, 5, 1);
     for (uint32_t i = 0; i < 6; i++)
-        store_evict_touched(&evict, i, STORE_ANY);
+        touch(i, STORE_ANY);
     assert_no_victim(SMALL, true);
     assert_victim(SMALL, false, 7, 1);
 }
@@ -102,7 +115,7 @@ static void test_nothing_in_use_goes(void **state) {
 static void test_an_extent_changes_its_class(void **state) {
     (void)state;
     fill_small(STORE_ANY);
-    store_evict_touched(&evict, 0, STORE_ANY); // extent 0 is no longer the oldest as a whole
+    touch(0, STORE_ANY); // extent 0 is no longer the oldest as a whole
     assert_victim(LARGE, false, 2, 2);
     store_pool_empty(&pool, 2);
     store_pool_empty(&pool, 3);
@@ -113,7 +126,7 @@ static void test_an_extent_changes_its_class(void **state) {
     // Among the small ones the oldest goes, though half of its extent is younger.
     assert_victim(SMALL, false, 1, 1);
     for (uint32_t i = 0; i < 8; i++)
-        store_evict_touched(&evict, i, STORE_ANY);
+        touch(i, STORE_ANY);
     assert_victim(LARGE, false, 2, 1);
     assert_victim(SMALL, false, 2, 1); // the large one is older than all of them: its extent
 }
