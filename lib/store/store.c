@@ -64,7 +64,7 @@ static struct counts count(const struct store_config *config, const struct store
                            .experts = cut->experts,
                            .widest = cut->experts_widest,
                            .depth = config->depth == 0 ? DEPTH_DEFAULT : config->depth,
-                           .policy = &store_policy_lru};
+                           .policy = &store_policy_next};
 }
 
 // The next part of the bookkeeping, at *at, which moves on. memory NULL: only count.

@@ -35,5 +35,6 @@ struct store_policy {
 
 extern const struct store_policy store_policy_lru;   // the least recently used goes first
 extern const struct store_policy store_policy_decay; // the least often used, of late
+extern const struct store_policy store_policy_next;  // the one needed last: the default
 
 #endif

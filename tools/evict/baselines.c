@@ -101,6 +101,7 @@ const struct baseline baselines[] = {
     {"lfuda", "LFUDA, counts halved on eviction", {&lfuda, false, halve, false}, true},
     {"ghost-layer", "LFU per layer, counts kept", {&counts, true, NULL, false}, true},
     {"decay", "decayed frequency", {&store_policy_decay, false, NULL, false}, false},
+    {"next", "estimate of the next use (the default)", {&store_policy_next, false, NULL, false}, false},
     {"belady", "Belady's optimum", {&belady, false, NULL, true}, false},
 };
 const size_t baseline_count = sizeof baselines / sizeof *baselines;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When is each expert needed next? docs/store.md has the formulas and what they gain.
+//
+//     chance   that the next step of its layer uses the expert: logistic, of how often it was used
+//              over four spans of time; the weights are learnt while it runs, from every step
+//     tilt     what the tokens that resemble the current one say (store_recall.h)
+//     worth    uses to be expected per time in the slot, up to the next step of the layer or the
+//              one after: the experts of the layers just computed wait longest, so they go first
+#include "store/store_policy.h"
+
+#include "store/store_math.h"
+#include "store/store_recall.h"
+
+enum { RATES = 3, FEATURES = RATES + 1 };
+
+// Found on traces of the bundled model and on synthetic ones.
+static const float half_life[RATES] = {2.0f, 8.0f, 40.0f}; // steps of the layer
+#define RATE_PRIOR 0.1f        // of a full rate, added at the layer's average
+#define COUNT_PRIOR 3.0f       // steps at the layer's average
+#define RATE_OF_LEARNING 0.007f // shared by the experts that a step uses
+#define FIRST_WEIGHT 0.375f    // of each span of time
+#define FIRST_TILT 0.5f
+
+struct next_layer {
+    uint32_t position; // among the layers with experts
+    uint32_t steps;
+    uint64_t used;     // experts, in all steps
+    float share;       // of its experts that a step uses, on average
+    float full[RATES]; // the rate of an expert that every step has used
+};
+
+struct next_expert {
+    uint32_t layer;
+    float rate[RATES]; // of use, fading
+    float count;       // of uses
+    float feature[FEATURES];
+    float log_odds, chance; // of the next use, without the tilt
+    uint32_t worth_step;    // of `worth`
+    float worth;
+};
+
+struct next {
+    struct store_shape shape;
+    struct store_recall recall;
+    struct next_layer *layer;   // [layers]
+    struct next_expert *expert; // [experts]
+    float keep[RATES];          // of a rate, each step
+    float bias, weight[FEATURES], tilt;
+    uint32_t positions; // layers with experts
+    uint32_t position;  // of the last step
+    uint32_t step;      // counts up
+};
+
+static size_t next_bytes(uint32_t layers, uint32_t experts) {
+    return sizeof(struct next) + store_recall_bytes(layers, experts) +
+           layers * sizeof(struct next_layer) + experts * sizeof(struct next_expert);
+}
+
+static void next_start(void *state, const struct store_shape *shape) {
+    struct next *next = state;
+    next->shape = *shape;
+    // What needs most alignment comes first.
+    next->layer = (struct next_layer *)(next + 1);
+    uint8_t *recall = (uint8_t *)(next->layer + shape->layers);
+    store_recall_start(&next->recall, shape, recall);
+    next->expert =
+        (struct next_expert *)(recall + store_recall_bytes(shape->layers, shape->experts));
+    for (uint32_t i = 0; i < shape->layers; i++) {
+        next->layer[i].position = next->positions;
+        next->positions += shape->layer_first[i + 1] > shape->layer_first[i];
+        for (uint32_t e = shape->layer_first[i]; e < shape->layer_first[i + 1]; e++)
+            next->expert[e].layer = i;
+    }
+    for (uint32_t i = 0; i < RATES; i++)
+        next->keep[i] = store_math_exp2(-1.0f / half_life[i]);
+    for (uint32_t i = 0; i < FEATURES; i++)
+        next->weight[i] = FIRST_WEIGHT;
+    next->tilt = FIRST_TILT;
+}
+
+// One step of gradient descent on the log loss, over all experts of the layer.
+static void learn(struct next *next, uint32_t layer, const uint32_t *ids, uint32_t count) {
+    uint32_t first = next->shape.layer_first[layer];
+    float share = next->layer[layer].share;
+    float bias = 0.0f, weight[FEATURES] = {0}, tilt = 0.0f;
+    for (uint32_t e = first; e < next->shape.layer_first[layer + 1]; e++) {
+        const struct next_expert *expert = &next->expert[e];
+        float lean = store_recall_tilt(&next->recall, e, share);
+        float chance = store_math_chance(expert->log_odds + next->tilt * lean);
+        bias -= chance;
+        for (uint32_t i = 0; i < FEATURES; i++)
+            weight[i] -= chance * expert->feature[i];
+        tilt -= chance * lean;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const struct next_expert *expert = &next->expert[first + ids[k]];
+        bias += 1.0f;
+        for (uint32_t i = 0; i < FEATURES; i++)
+            weight[i] += expert->feature[i];
+        tilt += store_recall_tilt(&next->recall, first + ids[k], share);
+    }
+    float rate = RATE_OF_LEARNING / (float)count;
+    next->bias += rate * bias;
+    for (uint32_t i = 0; i < FEATURES; i++)
+        next->weight[i] += rate * weight[i];
+    next->tilt += rate * tilt;
+}
+
+static void count_uses(struct next *next, uint32_t layer, const uint32_t *ids, uint32_t count) {
+    struct next_layer *of = &next->layer[layer];
+    uint32_t first = next->shape.layer_first[layer], end = next->shape.layer_first[layer + 1];
+    of->steps++;
+    of->used += count;
+    of->share = (float)of->used / ((float)of->steps * (float)(end - first));
+    for (uint32_t i = 0; i < RATES; i++) {
+        of->full[i] = of->full[i] * next->keep[i] + (1.0f - next->keep[i]);
+        for (uint32_t e = first; e < end; e++)
+            next->expert[e].rate[i] *= next->keep[i];
+        for (uint32_t k = 0; k < count; k++)
+            next->expert[first + ids[k]].rate[i] += 1.0f - next->keep[i];
+    }
+    for (uint32_t k = 0; k < count; k++)
+        next->expert[first + ids[k]].count += 1.0f;
+}
+
+// Half the log2 of a frequency over the layer's average.
+static float feature(float uses, float of, float prior, float share) {
+    return 0.5f * store_math_log2((uses + prior * share) / ((of + prior) * share));
+}
+
+static void estimate(struct next *next, uint32_t layer) {
+    const struct next_layer *of = &next->layer[layer];
+    for (uint32_t e = next->shape.layer_first[layer]; e < next->shape.layer_first[layer + 1]; e++) {
+        struct next_expert *expert = &next->expert[e];
+        for (uint32_t i = 0; i < RATES; i++)
+            expert->feature[i] = feature(expert->rate[i], of->full[i], RATE_PRIOR, of->share);
+        expert->feature[RATES] = feature(expert->count, (float)of->steps, COUNT_PRIOR, of->share);
+        float log_odds = next->bias + store_math_log2(of->share);
+        for (uint32_t i = 0; i < FEATURES; i++)
+            log_odds += next->weight[i] * expert->feature[i];
+        expert->log_odds = log_odds;
+        expert->chance = store_math_chance(log_odds);
+    }
+}
+
+static void next_step(void *state, uint32_t layer, const uint32_t *ids, uint32_t count) {
+    struct next *next = state;
+    if (count == 0) return;
+    if (next->layer[layer].steps > 0) learn(next, layer, ids, count);
+    store_recall_step(&next->recall, layer, ids, count);
+    count_uses(next, layer, ids, count);
+    estimate(next, layer);
+    next->position = next->layer[layer].position;
+    next->step++;
+}
+
+static uint64_t next_worth(void *state, uint32_t expert) {
+    struct next *next = state;
+    struct next_expert *it = &next->expert[expert];
+    if (it->worth_step != next->step) {
+        const struct next_layer *layer = &next->layer[it->layer];
+        uint32_t steps = layer->position > next->position
+                             ? layer->position - next->position
+                             : layer->position + next->positions - next->position;
+        float wait = (float)steps / (float)next->positions; // of a token's time, at most 1
+        float lean = store_recall_tilt(&next->recall, expert, layer->share);
+        float soon = store_math_chance(it->log_odds + next->tilt * lean);
+        float once = soon / wait;
+        float twice = (soon + (1.0f - soon) * it->chance) / (wait + 1.0f);
+        it->worth = once > twice ? once : twice;
+        it->worth_step = next->step;
+    }
+    return store_math_order(it->worth);
+}
+
+const struct store_policy store_policy_next = {"next", next_bytes, next_start, next_step,
+                                               next_worth};
