@@ -4,14 +4,16 @@
 enum { LFUDA_CAP = 12 };
 
 // ---- counts -------------------------------------------------------------------------------------
-// The worth of an expert is its count, then how recently it was used.
+// The worth of an expert is its count at its last use and the age of the cache then; among equals,
+// how recent that was.
 
 struct counted {
     struct store_shape shape;
-    uint32_t most; // a count stops there
+    float most; // a count stops there
+    float age;
     uint32_t now;
     struct {
-        float count;
+        float count, worth;
         uint32_t last;
     } expert[];
 };
@@ -36,26 +38,29 @@ static void counted_step(void *state, uint32_t layer, const uint32_t *ids, uint3
     struct counted *counted = state;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t e = counted->shape.layer_first[layer] + ids[i];
+        float uses = counted->expert[e].count + 1.0f;
+        counted->expert[e].count = uses < counted->most ? uses : counted->most;
+        counted->expert[e].worth = counted->expert[e].count + counted->age;
         counted->expert[e].last = ++counted->now;
-        counted->expert[e].count += 1.0f;
-        if (counted->expert[e].count > (float)counted->most)
-            counted->expert[e].count = (float)counted->most;
     }
 }
 
 static uint64_t counted_worth(void *state, uint32_t expert) {
     const struct counted *counted = state;
-    // Counts are halves of halves: 2^-20 is fine enough.
-    uint64_t count = (uint64_t)((double)counted->expert[expert].count * (1 << 10));
-    return count << 32 | counted->expert[expert].last;
+    // Counts are halves of halves: 2^-10 is fine enough.
+    uint64_t worth = (uint64_t)((double)counted->expert[expert].worth * (1 << 10));
+    return worth << 32 | counted->expert[expert].last;
 }
 
 static void forget(void *state, uint32_t expert) {
     ((struct counted *)state)->expert[expert].count = 0.0f;
 }
 
-static void halve(void *state, uint32_t expert) {
-    ((struct counted *)state)->expert[expert].count *= 0.5f;
+// Dynamic aging: who comes in now is worth more than who has gone.
+static void grow_old(void *state, uint32_t expert) {
+    struct counted *counted = state;
+    counted->age = counted->expert[expert].worth;
+    counted->expert[expert].count *= 0.5f;
 }
 
 static const struct store_policy counts = {"counts", counted_bytes, counted_start, counted_step,
@@ -98,7 +103,7 @@ const struct baseline baselines[] = {
     {"lru", "LRU, one cache", {&store_policy_lru, false, NULL, false}, true},
     {"lru-layer", "LRU per layer", {&store_policy_lru, true, NULL, false}, true},
     {"lfu", "LFU, counts of what is in the cache", {&counts, false, forget, false}, false},
-    {"lfuda", "LFUDA, counts halved on eviction", {&lfuda, false, halve, false}, true},
+    {"lfuda", "LFUDA, counts halved on eviction", {&lfuda, false, grow_old, false}, true},
     {"ghost-layer", "LFU per layer, counts kept", {&counts, true, NULL, false}, true},
     {"decay", "decayed frequency", {&store_policy_decay, false, NULL, false}, false},
     {"next", "estimate of the next use (the default)", {&store_policy_next, false, NULL, false}, false},
