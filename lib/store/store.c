@@ -85,7 +85,7 @@ static uint64_t lay_out(struct store *store, uint8_t *memory, const struct count
     store->files = part(memory, &at, c->files, sizeof *store->files);
     store->layer_first = part(memory, &at, c->layers + 1, sizeof *store->layer_first);
     store->expert_slot = part(memory, &at, c->experts, sizeof *store->expert_slot);
-    store->evict.passing = part(memory, &at, c->experts, sizeof *store->evict.passing);
+    store->evict.mark = part(memory, &at, c->experts, sizeof *store->evict.mark);
     store->evict.state =
         part(memory, &at, 1, c->policy->bytes((uint32_t)c->layers, (uint32_t)c->experts));
     store->step.entry = part(memory, &at, c->widest, sizeof *store->step.entry);
@@ -169,7 +169,7 @@ static void fill_in(struct store *store, const struct store_config *config,
     for (uint32_t i = 0; i < store->cut.experts; i++)
         store->expert_slot[i] = STORE_NONE;
     struct store_shape shape = {config->layers, store->cut.experts, store->layer_first};
-    store_evict_init(&store->evict, policy, &shape, store->evict.passing, store->evict.state);
+    store_evict_init(&store->evict, policy, &shape, store->evict.mark, store->evict.state);
     store_pool_init(&store->pool, &store->cut, store->memory.data, store->pool.extent,
                     store->pool.slot);
     store->passing_wanted = PASSING_LEAST + (depth + STORE_SEGMENTS - 1) / STORE_SEGMENTS;
@@ -407,7 +407,6 @@ static void begin_hints(struct store *store) {
             store->pool.slot[slot].hinted = true;
             store->hint_loads++;
             hints->begun_total++;
-            store_evict_inserted(&store->evict, expert, STORE_ANY);
         }
         hints->next++;
     }
@@ -669,6 +668,8 @@ bool store_wants_hints(struct store *store) {
 void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count) {
     LOCUM_ASSERT(layer < store->layers && count <= store->layer[layer].experts);
     store_hint_set(&store->hints, layer, ids, count);
+    for (uint32_t i = 0; i < count; i++)
+        store_evict_expected(&store->evict, store->layer_first[layer] + ids[i]);
     begin_hints(store);
     self_check(store);
 }

@@ -3,31 +3,42 @@
 
 // What an answer has used is worth this and more.
 #define KEEP (UINT64_C(1) << 63)
+// Marks: what a prompt brought in has the time when it did.
+#define EXPECTED UINT64_MAX
 
 void store_evict_init(struct store_evict *evict, const struct store_policy *policy,
-                      const struct store_shape *shape, uint64_t *passing, void *state) {
-    *evict = (struct store_evict){policy, *shape, state, passing, 0};
+                      const struct store_shape *shape, uint64_t *mark, void *state) {
+    *evict = (struct store_evict){policy, *shape, state, mark, 0};
     policy->start(state, shape);
 }
 
 void store_evict_step(struct store_evict *evict, uint32_t layer, const uint32_t *ids,
                       uint32_t count, enum store_order order) {
     if (order != STORE_ANY) return; // a prompt passes by: no merit
+    uint64_t *mark = evict->mark + evict->shape.layer_first[layer];
+    uint32_t experts = evict->shape.layer_first[layer + 1] - evict->shape.layer_first[layer];
+    for (uint32_t e = 0; e < experts; e++)
+        if (mark[e] == EXPECTED) mark[e] = 0; // wrongly, if it is not among the ids
     for (uint32_t i = 0; i < count; i++)
-        evict->passing[evict->shape.layer_first[layer] + ids[i]] = 0;
+        mark[ids[i]] = 0;
     evict->policy->step(evict->state, layer, ids, count);
 }
 
 void store_evict_inserted(struct store_evict *evict, uint32_t expert, enum store_order order) {
-    if (order == STORE_ASCENDING) evict->passing[expert] = ++evict->now;
+    if (order == STORE_ASCENDING) evict->mark[expert] = ++evict->now;
+}
+
+void store_evict_expected(struct store_evict *evict, uint32_t expert) {
+    evict->mark[expert] = EXPECTED;
 }
 
 // Of one slot. UINT64_MAX: it may not go.
 static uint64_t slot_worth(const struct store_evict *evict, const struct store_slot *slot) {
     if (slot->state == STORE_SLOT_EMPTY) return 0;
     if (slot->state != STORE_SLOT_READY || slot->entry != STORE_NONE) return UINT64_MAX;
-    uint64_t passing = evict->passing[slot->expert];
-    return passing != 0 ? KEEP - passing : KEEP + evict->policy->worth(evict->state, slot->expert);
+    uint64_t mark = evict->mark[slot->expert];
+    if (mark == EXPECTED) return UINT64_MAX - 1;
+    return mark != 0 ? KEEP - mark : KEEP + evict->policy->worth(evict->state, slot->expert);
 }
 
 // The pool has no EMPTY slot for the class (store_pool_find said so), so the slots of its extents

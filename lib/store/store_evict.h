@@ -23,18 +23,21 @@ struct store_evict {
     const struct store_policy *policy;
     struct store_shape shape;
     void *state;       // the policy's
-    uint64_t *passing; // [experts] when a prompt brought it in; 0: an answer has used it since
+    uint64_t *mark;    // [experts] what is said here of each beside the policy; 0: nothing
     uint64_t now;      // counts up what prompts bring in
 };
 
-// passing and state: zeroed, state of policy->bytes(), the caller's; so is what shape points to.
+// mark and state: zeroed, state of policy->bytes(), the caller's; so is what shape points to.
 void store_evict_init(struct store_evict *evict, const struct store_policy *policy,
-                      const struct store_shape *shape, uint64_t *passing, void *state);
+                      const struct store_shape *shape, uint64_t *mark, void *state);
 // A layer begins to be computed with these of its experts: ids within it.
 void store_evict_step(struct store_evict *evict, uint32_t layer, const uint32_t *ids,
                       uint32_t count, enum store_order order);
 // A step of this order reads the expert, numbered over all layers.
 void store_evict_inserted(struct store_evict *evict, uint32_t expert, enum store_order order);
+// Somebody foresees that the next step of an answer in its layer uses the expert: until then it goes
+// after all others.
+void store_evict_expected(struct store_evict *evict, uint32_t expert);
 
 struct store_victim {
     uint32_t slot, count; // count neighbours, EMPTY ones among them; the others are READY, unkept

@@ -3,7 +3,8 @@
 // When is each expert needed next? docs/store.md has the formulas and what they gain.
 //
 //     chance   that the next step of its layer uses the expert: logistic, of how often it was used
-//              over four spans of time; the weights are learnt while it runs, from every step
+//              over four spans of time; the weights are learnt while it runs, from every step,
+//              partly for all layers together, partly for each
 //     tilt     what the tokens that resemble the current one say (store_recall.h)
 //     worth    uses to be expected per time in the slot, up to the next step of the layer or the
 //              one after: the experts of the layers just computed wait longest, so they go first
@@ -12,14 +13,22 @@
 #include "store/store_math.h"
 #include "store/store_recall.h"
 
-enum { RATES = 3, FEATURES = RATES + 1 };
+enum {
+    RATES = 3,
+    COUNT = RATES,        // the feature of all uses
+    FEATURES = COUNT + 1, // then come
+    BIAS = FEATURES,      // always 1
+    TILT,                 // known only when it is asked for
+    WEIGHTS
+};
 
 // Found on traces of the bundled model and on synthetic ones.
 static const float half_life[RATES] = {2.0f, 8.0f, 40.0f}; // steps of the layer
-#define RATE_PRIOR 0.1f        // of a full rate, added at the layer's average
-#define COUNT_PRIOR 3.0f       // steps at the layer's average
-#define RATE_OF_LEARNING 0.007f // shared by the experts that a step uses
-#define FIRST_WEIGHT 0.375f    // of each span of time
+#define RATE_PRIOR 0.1f       // of a full rate, added at the layer's average
+#define COUNT_PRIOR 3.0f      // steps at the layer's average
+#define LEARNING 0.007f       // of what all layers share, divided by the experts that a step uses
+#define LEARNING_LAYER 0.035f // of what a layer has of its own
+#define FIRST_WEIGHT 0.375f   // of each span of time
 #define FIRST_TILT 0.5f
 
 struct next_layer {
@@ -28,6 +37,7 @@ struct next_layer {
     uint64_t used;     // experts, in all steps
     float share;       // of its experts that a step uses, on average
     float full[RATES]; // the rate of an expert that every step has used
+    float own[WEIGHTS]; // added to those of all layers
 };
 
 struct next_expert {
@@ -46,7 +56,7 @@ struct next {
     struct next_layer *layer;   // [layers]
     struct next_expert *expert; // [experts]
     float keep[RATES];          // of a rate, each step
-    float bias, weight[FEATURES], tilt;
+    float weight[WEIGHTS];
     uint32_t positions; // layers with experts
     uint32_t position;  // of the last step
     uint32_t step;      // counts up
@@ -76,35 +86,38 @@ static void next_start(void *state, const struct store_shape *shape) {
         next->keep[i] = store_math_exp2(-1.0f / half_life[i]);
     for (uint32_t i = 0; i < FEATURES; i++)
         next->weight[i] = FIRST_WEIGHT;
-    next->tilt = FIRST_TILT;
+    next->weight[TILT] = FIRST_TILT;
+}
+
+static float weight_of(const struct next *next, const struct next_layer *layer, uint32_t i) {
+    return next->weight[i] + layer->own[i];
+}
+
+static void add_features(const struct next_expert *expert, float lean, float factor, float *sum) {
+    for (uint32_t i = 0; i < FEATURES; i++)
+        sum[i] += factor * expert->feature[i];
+    sum[BIAS] += factor;
+    sum[TILT] += factor * lean;
 }
 
 // One step of gradient descent on the log loss, over all experts of the layer.
 static void learn(struct next *next, uint32_t layer, const uint32_t *ids, uint32_t count) {
-    uint32_t first = next->shape.layer_first[layer];
-    float share = next->layer[layer].share;
-    float bias = 0.0f, weight[FEATURES] = {0}, tilt = 0.0f;
-    for (uint32_t e = first; e < next->shape.layer_first[layer + 1]; e++) {
-        const struct next_expert *expert = &next->expert[e];
-        float lean = store_recall_tilt(&next->recall, e, share);
-        float chance = store_math_chance(expert->log_odds + next->tilt * lean);
-        bias -= chance;
-        for (uint32_t i = 0; i < FEATURES; i++)
-            weight[i] -= chance * expert->feature[i];
-        tilt -= chance * lean;
+    struct next_layer *of = &next->layer[layer];
+    uint32_t first = next->shape.layer_first[layer], end = next->shape.layer_first[layer + 1];
+    float tilt = weight_of(next, of, TILT), slope[WEIGHTS] = {0};
+    for (uint32_t e = first; e < end; e++) {
+        float lean = store_recall_tilt(&next->recall, e, of->share);
+        float chance = store_math_chance(next->expert[e].log_odds + tilt * lean);
+        add_features(&next->expert[e], lean, -chance, slope);
     }
     for (uint32_t k = 0; k < count; k++) {
-        const struct next_expert *expert = &next->expert[first + ids[k]];
-        bias += 1.0f;
-        for (uint32_t i = 0; i < FEATURES; i++)
-            weight[i] += expert->feature[i];
-        tilt += store_recall_tilt(&next->recall, first + ids[k], share);
+        uint32_t e = first + ids[k];
+        add_features(&next->expert[e], store_recall_tilt(&next->recall, e, of->share), 1.0f, slope);
     }
-    float rate = RATE_OF_LEARNING / (float)count;
-    next->bias += rate * bias;
-    for (uint32_t i = 0; i < FEATURES; i++)
-        next->weight[i] += rate * weight[i];
-    next->tilt += rate * tilt;
+    for (uint32_t i = 0; i < WEIGHTS; i++) {
+        next->weight[i] += LEARNING / (float)count * slope[i];
+        of->own[i] += LEARNING_LAYER / (float)count * slope[i];
+    }
 }
 
 static void count_uses(struct next *next, uint32_t layer, const uint32_t *ids, uint32_t count) {
@@ -131,14 +144,17 @@ static float feature(float uses, float of, float prior, float share) {
 
 static void estimate(struct next *next, uint32_t layer) {
     const struct next_layer *of = &next->layer[layer];
+    float bias = weight_of(next, of, BIAS) + store_math_log2(of->share), weight[FEATURES];
+    for (uint32_t i = 0; i < FEATURES; i++)
+        weight[i] = weight_of(next, of, i);
     for (uint32_t e = next->shape.layer_first[layer]; e < next->shape.layer_first[layer + 1]; e++) {
         struct next_expert *expert = &next->expert[e];
         for (uint32_t i = 0; i < RATES; i++)
             expert->feature[i] = feature(expert->rate[i], of->full[i], RATE_PRIOR, of->share);
-        expert->feature[RATES] = feature(expert->count, (float)of->steps, COUNT_PRIOR, of->share);
-        float log_odds = next->bias + store_math_log2(of->share);
+        expert->feature[COUNT] = feature(expert->count, (float)of->steps, COUNT_PRIOR, of->share);
+        float log_odds = bias;
         for (uint32_t i = 0; i < FEATURES; i++)
-            log_odds += next->weight[i] * expert->feature[i];
+            log_odds += weight[i] * expert->feature[i];
         expert->log_odds = log_odds;
         expert->chance = store_math_chance(log_odds);
     }
@@ -165,7 +181,7 @@ static uint64_t next_worth(void *state, uint32_t expert) {
                              : layer->position + next->positions - next->position;
         float wait = (float)steps / (float)next->positions; // of a token's time, at most 1
         float lean = store_recall_tilt(&next->recall, expert, layer->share);
-        float soon = store_math_chance(it->log_odds + next->tilt * lean);
+        float soon = store_math_chance(it->log_odds + weight_of(next, layer, TILT) * lean);
         float once = soon / wait;
         float twice = (soon + (1.0f - soon) * it->chance) / (wait + 1.0f);
         it->worth = once > twice ? once : twice;

@@ -19,7 +19,7 @@ static struct store_evict evict;
 static struct store_extent extents[EXTENTS];
 static struct store_slot slots[2 * EXTENTS];
 static uint8_t memory[EXTENTS * 200];
-static uint64_t policy_state[1024], passing[EXPERTS];
+static uint64_t policy_state[1024], mark[EXPERTS];
 static const uint32_t layer_first[] = {0, EXPERTS};
 
 static int start(void **state) {
@@ -33,8 +33,8 @@ static int start(void **state) {
     struct store_shape shape = {1, EXPERTS, layer_first};
     assert_true(store_policy_lru.bytes(1, EXPERTS) <= sizeof policy_state);
     memset(policy_state, 0, sizeof policy_state);
-    memset(passing, 0, sizeof passing);
-    store_evict_init(&evict, &store_policy_lru, &shape, passing, policy_state);
+    memset(mark, 0, sizeof mark);
+    store_evict_init(&evict, &store_policy_lru, &shape, mark, policy_state);
     return 0;
 }
 

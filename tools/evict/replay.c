@@ -64,7 +64,7 @@ static void cache_close(struct cache *cache) {
     free(cache->pool.extent);
     free(cache->pool.slot);
     free(cache->evict.state);
-    free(cache->evict.passing);
+    free(cache->evict.mark);
     free(cache->slot_of);
 }
 
