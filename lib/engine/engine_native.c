@@ -26,6 +26,7 @@ static void close_outputs(struct engine_native *n) {
 static void native_close(struct engine *base) {
     struct engine_native *n = (struct engine_native *)base;
     close_outputs(n);
+    engine_size_release(&n->size);
     exec_destroy(n->exec);
     store_destroy(n->store);
     exec_team_destroy(n->team);

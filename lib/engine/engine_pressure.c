@@ -27,8 +27,8 @@ static bool less_than_share(const struct memory_system *m, uint64_t spare, uint6
 static enum state look(struct engine_pressure *p, uint64_t passed_ns, uint64_t growth) {
     struct memory_system memory;
     uint64_t stalled_us = 0;
-    if (memory_system_read(p->root, &memory, NULL) != LOCUM_OK) return NEITHER;
-    bool told = memory_stall_read(p->root, &stalled_us);
+    if (memory_watch_read(p->watch, &memory, NULL) != LOCUM_OK) return NEITHER;
+    bool told = memory_watch_stall(p->watch, &stalled_us);
     uint64_t waited_us = stalled_us - p->stalled_us;
     p->stalled_us = stalled_us;
     if (!told) {
@@ -42,14 +42,21 @@ static enum state look(struct engine_pressure *p, uint64_t passed_ns, uint64_t g
 }
 
 void engine_pressure_init(struct engine_pressure *pressure, const char *root, uint64_t most) {
-    *pressure = (struct engine_pressure){.root = root, .ceiling = most};
+    *pressure = (struct engine_pressure){.ceiling = most};
+    memory_watch_open(root, &pressure->watch, NULL); // without it there is no pressure
+}
+
+void engine_pressure_release(struct engine_pressure *pressure) {
+    memory_watch_close(pressure->watch);
+    pressure->watch = NULL;
 }
 
 uint64_t engine_pressure_ceiling(struct engine_pressure *p, uint64_t now_ns, uint64_t slots,
                                  uint64_t least, uint64_t most) {
+    if (p->watch == NULL) return p->ceiling;
     if (p->looked_ns == 0) {
         p->looked_ns = p->calm_ns = now_ns;
-        memory_stall_read(p->root, &p->stalled_us);
+        memory_watch_stall(p->watch, &p->stalled_us);
     }
     if (now_ns - p->looked_ns < look_every_ns) return p->ceiling;
     enum state state = look(p, now_ns - p->looked_ns, most / GROW_SHARE);

@@ -17,14 +17,16 @@
 #include <stdint.h>
 
 struct engine_pressure {
-    const char *root;    // where proc and sys are; "" but in tests
+    struct memory_watch *watch; // NULL: the system does not say
     uint64_t looked_ns;  // 0: never
     uint64_t calm_ns;    // since then, or since the last step of growth less the wait for the next
     uint64_t stalled_us; // as it was at looked_ns
     uint64_t ceiling;    // bytes for experts
 };
 
+// root: where proc and sys are; "" but in tests.
 void engine_pressure_init(struct engine_pressure *pressure, const char *root, uint64_t most);
+void engine_pressure_release(struct engine_pressure *pressure);
 // The bytes that experts may have now. slots: what they have; least and most: what the pool can be.
 uint64_t engine_pressure_ceiling(struct engine_pressure *pressure, uint64_t now_ns, uint64_t slots,
                                  uint64_t least, uint64_t most);

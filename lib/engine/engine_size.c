@@ -20,6 +20,10 @@ void engine_size_init(struct engine_size *size, struct store *store, uint64_t ot
     engine_pressure_init(&size->pressure, "", stats.pool_most);
 }
 
+void engine_size_release(struct engine_size *size) {
+    engine_pressure_release(&size->pressure);
+}
+
 locum_status engine_size_want(struct engine_size *size, uint64_t memory, locum_error *error) {
     if (memory == LOCUM_MEMORY_AUTO)
         return status_fail(error, LOCUM_E_ARGUMENT, "a size in bytes is wanted, or all");

@@ -27,6 +27,7 @@ struct engine_size {
 
 void engine_size_init(struct engine_size *size, struct store *store, uint64_t others,
                       const struct log_sink *log);
+void engine_size_release(struct engine_size *size); // also one that is all zero
 // A budget for everything, as in locum_options.memory; takes effect before the next step.
 locum_status engine_size_want(struct engine_size *size, uint64_t memory, locum_error *error);
 // Before a step: makes the pool what it should be now.

@@ -26,9 +26,15 @@ struct memory_system {
 // root: folder that holds proc/ and sys/, "" for the system's own.
 locum_status memory_system_read(const char *root, struct memory_system *out, locum_error *error);
 
+// The same for who asks again and again: where the limits stand is found once, asking allocates nothing.
+struct memory_watch;
+locum_status memory_watch_open(const char *root, struct memory_watch **out, locum_error *error);
+void memory_watch_close(struct memory_watch *watch); // NULL is fine
+locum_status memory_watch_read(const struct memory_watch *watch, struct memory_system *out,
+                               locum_error *error);
 // How long processes have waited for memory, in microseconds since the control group of this process (or
 // the system, where groups do not count it) began. false: the kernel does not say.
-bool memory_stall_read(const char *root, uint64_t *stalled_us);
+bool memory_watch_stall(const struct memory_watch *watch, uint64_t *stalled_us);
 
 struct memory_process {
     uint64_t resident;

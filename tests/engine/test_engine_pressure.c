@@ -47,9 +47,7 @@ static void begin(void) {
     now = 12345 * SECOND;
     stalled_us = 777;
     slots = MOST;
-    static char root[4096]; // what scratch_path gives is valid for a while only
-    snprintf(root, sizeof root, "%s", scratch_path("."));
-    engine_pressure_init(&pressure, root, MOST);
+    engine_pressure_init(&pressure, scratch_path("."), MOST);
 }
 
 static void nothing_happens_while_there_is_enough(void **state) {
@@ -110,12 +108,19 @@ static void a_system_that_says_nothing_is_left_alone(void **state) {
     assert_int_equal(slots, MOST);
 }
 
+static int tear_down(void **state) {
+    (void)state;
+    engine_pressure_release(&pressure);
+    return 0;
+}
+
 int main(void) {
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens_while_there_is_enough),
-        cmocka_unit_test(the_pool_shrinks_to_its_floor_and_comes_back_slowly),
-        cmocka_unit_test(a_kernel_that_does_not_say_who_waits),
-        cmocka_unit_test(a_system_that_says_nothing_is_left_alone),
+        TEST(nothing_happens_while_there_is_enough),
+        TEST(the_pool_shrinks_to_its_floor_and_comes_back_slowly),
+        TEST(a_kernel_that_does_not_say_who_waits),
+        TEST(a_system_that_says_nothing_is_left_alone),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

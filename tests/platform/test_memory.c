@@ -179,25 +179,52 @@ static void the_process_shows_what_it_takes(void **state) {
     assert_true(after.major_faults >= before.major_faults);
 }
 
+static bool stall(uint64_t *stalled_us) {
+    struct memory_watch *watch;
+    assert_int_equal(memory_watch_open(scratch_path("."), &watch, NULL), LOCUM_OK);
+    bool told = memory_watch_stall(watch, stalled_us);
+    memory_watch_close(watch);
+    return told;
+}
+
 static void waiting_for_memory_is_counted(void **state) {
     (void)state;
     uint64_t stalled_us = 5;
     scratch_clear();
-    assert_false(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_false(stall(&stalled_us));
     scratch_text("proc/pressure/memory", "some avg10=1.20 avg60=0.03 avg300=0.10 total=135811251\n"
                                          "full avg10=0.00 avg60=0.00 avg300=0.00 total=91348333\n");
-    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_true(stall(&stalled_us));
     assert_int_equal(stalled_us, 135811251);
     scratch_text("proc/pressure/memory", "full avg10=0.00 total=91348333\n");
-    assert_false(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_false(stall(&stalled_us));
     // The group's own counter is nearer than the system's.
     start_version_2("/service");
     scratch_text("proc/pressure/memory", "some total=7\n");
-    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_true(stall(&stalled_us));
     assert_int_equal(stalled_us, 7);
     scratch_text("sys/fs/cgroup/service/memory.pressure", "some avg10=0.00 total=42\n");
-    assert_true(memory_stall_read(scratch_path("."), &stalled_us));
+    assert_true(stall(&stalled_us));
     assert_int_equal(stalled_us, 42);
+}
+
+// Who watches sees what changes, and the same as who asks once.
+static void a_watch_follows(void **state) {
+    (void)state;
+    struct memory_watch *watch;
+    struct memory_system memory;
+    start_version_2("/service");
+    scratch_text("sys/fs/cgroup/service/memory.max", "8000000\n");
+    scratch_text("sys/fs/cgroup/service/memory.current", "3000000\n");
+    assert_int_equal(memory_watch_open(scratch_path("."), &watch, NULL), LOCUM_OK);
+    assert_int_equal(memory_watch_read(watch, &memory, NULL), LOCUM_OK);
+    assert_int_equal(memory.limit_available, 5000000);
+    assert_int_equal(memory.available, read_fake().available);
+    scratch_text("sys/fs/cgroup/service/memory.current", "7000000\n");
+    assert_int_equal(memory_watch_read(watch, &memory, NULL), LOCUM_OK);
+    assert_int_equal(memory.limit_available, 1000000);
+    assert_int_equal(read_fake().limit_available, 1000000);
+    memory_watch_close(watch);
 }
 
 int main(void) {
@@ -210,6 +237,7 @@ int main(void) {
         cmocka_unit_test(a_container_sees_its_own_group_at_the_mount),
         cmocka_unit_test(hostile_files_are_survived),
         cmocka_unit_test(waiting_for_memory_is_counted),
+        cmocka_unit_test(a_watch_follows),
         cmocka_unit_test(this_machine_has_memory),
         cmocka_unit_test(the_process_shows_what_it_takes),
     };

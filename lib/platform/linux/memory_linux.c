@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/arena.h"
 #include "platform/linux/cgroup_linux.h"
 #include "platform/linux/pseudo_file.h"
 #include "platform/system_error.h"
@@ -55,7 +56,8 @@ static void visit_group(void *user, int version, const char *folder) {
     out->limit_available = at_most(out->limit_available, less(limit, less(used, reclaimable)));
 }
 
-locum_status memory_system_read(const char *root, struct memory_system *out, locum_error *error) {
+// Without the limits of groups.
+static locum_status read_system(const char *root, struct memory_system *out, locum_error *error) {
     char text[8192];
     uint64_t total_kib, available_kib;
     *out = (struct memory_system){.limit = MEMORY_NO_LIMIT, .limit_available = MEMORY_NO_LIMIT};
@@ -72,6 +74,11 @@ locum_status memory_system_read(const char *root, struct memory_system *out, loc
     }
     out->total = total_kib * KIB;
     out->available = available_kib * KIB;
+    return LOCUM_OK;
+}
+
+locum_status memory_system_read(const char *root, struct memory_system *out, locum_error *error) {
+    STATUS_TRY(read_system(root, out, error));
     cgroup_visit(root, "memory", visit_group, out);
     return LOCUM_OK;
 }
@@ -86,27 +93,73 @@ static bool stall_of(const char *text, uint64_t *stalled_us) {
     return true;
 }
 
-struct stall {
-    bool found;
-    uint64_t us;
+enum { WATCH_GROUPS = 32 }; // of both versions; deeper ones are left out, the nearest come first
+
+struct memory_watch {
+    char *root;
+    uint32_t groups;
+    struct {
+        int version;
+        char *folder;
+    } group[WATCH_GROUPS];
 };
 
-// The process's own group comes first.
-static void visit_stall(void *user, int version, const char *folder) {
-    struct stall *stall = user;
-    char text[512];
-    if (stall->found || version != 2) return;
-    stall->found = pseudo_file_text(text, sizeof text, "%s/memory.pressure", folder) &&
-                   stall_of(text, &stall->us);
+static char *copy_text(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = heap_resize(NULL, size);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
-bool memory_stall_read(const char *root, uint64_t *stalled_us) {
+static void add_group(void *user, int version, const char *folder) {
+    struct memory_watch *watch = user;
+    if (watch->groups == WATCH_GROUPS) return;
+    char *copy = copy_text(folder);
+    if (copy == NULL) return;
+    watch->group[watch->groups].version = version;
+    watch->group[watch->groups++].folder = copy;
+}
+
+locum_status memory_watch_open(const char *root, struct memory_watch **out, locum_error *error) {
+    struct memory_watch *watch = heap_resize(NULL, sizeof *watch);
+    *out = watch;
+    if (watch == NULL) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to watch memory");
+    memset(watch, 0, sizeof *watch);
+    watch->root = copy_text(root);
+    if (watch->root == NULL) {
+        memory_watch_close(watch);
+        *out = NULL;
+        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory to watch memory");
+    }
+    cgroup_visit(root, "memory", add_group, watch);
+    return LOCUM_OK;
+}
+
+void memory_watch_close(struct memory_watch *watch) {
+    if (watch == NULL) return;
+    for (uint32_t i = 0; i < watch->groups; i++)
+        heap_free(watch->group[i].folder);
+    heap_free(watch->root);
+    heap_free(watch);
+}
+
+locum_status memory_watch_read(const struct memory_watch *watch, struct memory_system *out,
+                               locum_error *error) {
+    STATUS_TRY(read_system(watch->root, out, error));
+    for (uint32_t i = 0; i < watch->groups; i++)
+        visit_group(out, watch->group[i].version, watch->group[i].folder);
+    return LOCUM_OK;
+}
+
+// The process's own group comes first.
+bool memory_watch_stall(const struct memory_watch *watch, uint64_t *stalled_us) {
     char text[512];
-    struct stall stall = {false, 0};
-    cgroup_visit(root, "memory", visit_stall, &stall);
-    *stalled_us = stall.us;
-    if (stall.found) return true;
-    return pseudo_file_text(text, sizeof text, "%s/proc/pressure/memory", root) &&
+    for (uint32_t i = 0; i < watch->groups; i++) {
+        if (watch->group[i].version != 2) continue;
+        if (pseudo_file_text(text, sizeof text, "%s/memory.pressure", watch->group[i].folder) &&
+            stall_of(text, stalled_us))
+            return true;
+    }
+    return pseudo_file_text(text, sizeof text, "%s/proc/pressure/memory", watch->root) &&
            stall_of(text, stalled_us);
 }
 
