@@ -12,7 +12,7 @@ A token cannot be faster than this, layer by layer, where nothing is foreseen:
 The parts are measured in the same minutes: dense part and experts with the whole model in memory
 (--op-trace), what was missing in a run of its own (--no-lookahead, --io-trace), the drive with
 tools/drive_rate. The bound is set against the time of such a run, and against one that looks ahead, which
-may beat it. What waiting compute could have hidden is the difference, as a share of the token's time.
+may beat it. What is missing to 1 is waiting that compute could have hidden.
 Rounds follow each other; medians with (least..most). docs/performance.md says more.
 """
 import argparse
@@ -84,17 +84,18 @@ class Runs:
         return self.answer(self.a.memory)["answer"]["seconds"] / self.a.answer
 
 
-def bound(parts, steps, experts, used, rate):
+def bound(parts, steps, experts, used, rate, tokens):
     """Seconds of a token, as the dependencies allow; mean over the tokens."""
     dense, outside, expert = parts
-    total = 0.0
+    # Of tokens that read nothing.
+    total = (tokens - len(steps)) * (outside + sum(dense.values()) + len(dense) * used * expert)
     for step, layers in steps.items():
         total += outside
         for layer, seconds in dense.items():
             misses = len(experts[step][layer])
             computing = max(0, used - misses) * expert
             total += seconds + max(computing, layers[layer] / rate) + (expert if misses else 0)
-    return total / len(steps)
+    return total / tokens
 
 
 def measure(a):
@@ -108,7 +109,7 @@ def measure(a):
             rate = drive.measure() * MIB
             parts = runs.parts()
             steps, experts, plain = runs.missing()
-            figures["bound"].append(bound(parts, steps, experts, used, rate))
+            figures["bound"].append(bound(parts, steps, experts, used, rate, a.answer))
             figures["as it comes"].append(plain)
             figures["looking ahead"].append(runs.looking_ahead())
             figures["drive"].append(rate)

@@ -202,6 +202,8 @@ static struct slots slots_after(const struct bench *b) {
     struct slots s = {.filled = last_run(b)->resident_slots};
     uint64_t others = plan.dense + plan.kv + plan.scratch + plan.fixed;
     s.room = plan.streaming ? plan.budget - others : plan.slots;
+    // The pool has given way where memory was short.
+    if (last_run(b)->slots_bytes < s.room / 4 * 3) s.room = last_run(b)->slots_bytes;
     for (uint32_t i = 0; i < b->done; i++)
         s.evictions += b->runs[i].evictions;
     uint64_t empty = s.room > s.filled ? s.room - s.filled : 0;

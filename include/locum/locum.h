@@ -224,8 +224,11 @@ LOCUM_API const locum_tokenizer *locum_model_tokenizer(const locum_model *model)
 LOCUM_API void locum_model_get_plan(const locum_model *model, locum_memory_plan *out);
 // Another budget while the model is open, from any thread; before the next step experts are evicted, or
 // room for more is made, at most what the model was opened with. What others than experts take stays.
-// Answers are the same. LOCUM_E_BUDGET below what this model needs to run; the text has the number.
-// The model also makes room by itself while memory is short (told to log), and takes it back slowly.
+// Answers are the same. LOCUM_E_BUDGET below what this model needs to run; the text has the number. Not
+// LOCUM_MEMORY_AUTO, and not while the model is closed. locum_model_get_plan and the summary keep telling
+// what the model was opened with; locum_stats.slots_bytes what there is.
+// While it computes, the model also makes room by itself where memory is short (told to log), and takes it
+// back slowly.
 LOCUM_API locum_status locum_model_set_memory(locum_model *model, uint64_t memory,
                                               locum_error *error);
 // One line for people: mode, budget, slots, kind of I/O, threads, instruction set.
@@ -308,7 +311,7 @@ typedef struct locum_stats {
     uint64_t reads;         // that bytes_read came in
     uint32_t reads_at_once; // most that were asked for and not yet taken in, since opening
     double reading_s;       // time with such a read: an upper bound of what the drive was busy
-    uint64_t evictions;     // experts that gave up their slot to another
+    uint64_t evictions;     // experts that gave up their slot to another, or to a smaller budget
     // Experts read because they would probably be needed; of all of those judged by now, needed or not
     // before they gave up their slot. A needed one is a hit.
     uint64_t read_ahead, read_ahead_used, read_ahead_wasted;

@@ -76,7 +76,6 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
 static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count,
                          enum store_phase phase, bool draw) {
     struct engine_native *n = a->native;
-    STATUS_TRY(engine_size_apply(&n->size, a->error));
     STATUS_TRY(session_reserve(a->session, a->session->count + count, a->error));
     struct exec_sequence sequence = session_sequence(a->session);
     a->first = a->session->count;
@@ -89,6 +88,7 @@ static locum_status step(struct answer *a, const locum_token *tokens, uint32_t c
     if (n->trace) engine_trace_step(n->trace, n->turns, phase, a->first);
     if (n->options.io_trace_path) engine_io_trace_step(&n->io_trace, n->turns, phase, a->first);
     if (n->options.metrics_path) engine_metrics_begin(&n->metrics, n->store, a->stats.sample_s);
+    STATUS_TRY(engine_size_apply(&n->size, a->error));
     struct exec_batch batch = {.count = count,
                                .tokens = tokens,
                                .positions = a->positions,

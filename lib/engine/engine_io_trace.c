@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine_io_trace.h"
 
-enum { READS_BETWEEN = 64 }; // that end before the rows are looked at again
-
 locum_status engine_io_trace_open(struct engine_io_trace *trace, const char *path,
                                   const char *model, locum_error *error) {
-    STATUS_TRY(engine_csv_open(&trace->csv, path, "the trace of reads", READS_BETWEEN, error));
+    STATUS_TRY(engine_csv_open(&trace->csv, path, "the trace of reads", 1, error));
     buffer_format(&trace->csv.rows, "# io_trace v1\n# model=%s\n", model);
     buffer_append_text(&trace->csv.rows, "turn,phase,step,layer,expert,proj,spec,shard,offset,"
                                          "req_bytes,read_bytes,latency_ns\n");

@@ -162,7 +162,7 @@ static locum_status make_exec(struct engine_native *n, locum_error *error) {
         .kv = &n->layout.kv,
         .chunk = n->plan.chunk,
         .logit_rows = n->logit_rows,
-        .look_ahead = n->plan.streaming && !n->options.no_lookahead,
+        .look_ahead = n->store && !n->options.no_lookahead,
         .trace = n->trace ? engine_trace_write : NULL,
         .trace_user = n->trace,
         .times = n->op_trace ? &n->op_trace->times : NULL,

@@ -46,9 +46,15 @@ locum_status engine_size_apply(struct engine_size *size, locum_error *error) {
     uint64_t bytes = wanted < left ? wanted : left;
     if (bytes == size->applied) return LOCUM_OK;
     STATUS_TRY(store_resize(size->store, bytes, error));
-    if (left < wanted)
+    if (bytes < size->applied && left < wanted)
         log_write(size->log, LOCUM_LOG_NOTICE, "memory is short: %llu MiB for experts, %llu before",
                   (unsigned long long)(bytes / MIB), (unsigned long long)(size->applied / MIB));
+    size->gave_way |= left < wanted;
+    if (size->gave_way && left >= wanted) {
+        log_write(size->log, LOCUM_LOG_NOTICE, "memory is there again: %llu MiB for experts",
+                  (unsigned long long)(bytes / MIB));
+        size->gave_way = false;
+    }
     size->applied = bytes;
     return LOCUM_OK;
 }

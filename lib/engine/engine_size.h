@@ -21,6 +21,7 @@ struct engine_size {
     uint64_t least, most; // bytes for experts
     _Atomic uint64_t wanted;
     uint64_t applied;
+    bool gave_way; // because memory was short
     struct engine_pressure pressure;
     const struct log_sink *log;
 };

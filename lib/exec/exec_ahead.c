@@ -39,7 +39,7 @@ void exec_ahead_analyse(struct exec *exec) {
         struct exec_ahead_ops here = chain_of(plan, i);
         bool same = here.norm != PLAN_NONE && next.norm != PLAN_NONE &&
                     plan->ops[here.norm].in == plan->ops[next.norm].in &&
-                    plan->ops[here.norm].u.norm.groups == 1;
+                    plan->ops[next.norm].u.norm.groups == 1;
         exec->ops[i].ahead = same ? next : chain_of(plan, PLAN_NONE);
         next = here;
     }
@@ -135,16 +135,15 @@ void exec_ahead_place(struct exec *exec, struct exec_cursor *cursor) {
     uint64_t rows =
         exec->config.chunk < EXEC_ARRIVAL_TOKENS ? exec->config.chunk : EXEC_ARRIVAL_TOKENS;
     uint64_t experts = 0, inputs = 0, column = 0;
-    for (uint32_t i = 0; i < plan->n_experts; i++) {
+    for (uint32_t i = 0; i < plan->n_experts; i++)
         if (plan->experts[i].experts > experts) experts = plan->experts[i].experts;
-        if (plan->experts[i].inputs > inputs) inputs = plan->experts[i].inputs;
-    }
     for (uint32_t i = 0; i < plan->n_ops; i++) {
         struct exec_ahead_ops ops = chain_of(plan, plan->ops[i].kind == PLAN_ROUTER ? i : PLAN_NONE);
         if (ops.norm == PLAN_NONE) continue;
         const struct plan_weight *w = &plan->weights[plan->ops[ops.matmul].weight];
         uint64_t bytes = kernels_act_bytes(kernels_act_of(w->dtype), w->cols);
         if (bytes > column) column = bytes;
+        if (w->cols > inputs) inputs = w->cols;
     }
     ahead->state = exec_place(cursor, rows * inputs, sizeof *ahead->state);
     ahead->columns = exec_place(cursor, rows, column);

@@ -32,9 +32,13 @@ locum_status memory_watch_open(const char *root, struct memory_watch **out, locu
 void memory_watch_close(struct memory_watch *watch); // NULL is fine
 locum_status memory_watch_read(const struct memory_watch *watch, struct memory_system *out,
                                locum_error *error);
-// How long processes have waited for memory, in microseconds since the control group of this process (or
-// the system, where groups do not count it) began. false: the kernel does not say.
-bool memory_watch_stall(const struct memory_watch *watch, uint64_t *stalled_us);
+// How long processes have waited for memory, in microseconds since the beginning: all of the system, and
+// those of this process's own control group. Not told: the kernel does not say.
+struct memory_stall {
+    bool system_told, group_told;
+    uint64_t system_us, group_us;
+};
+struct memory_stall memory_watch_stall(const struct memory_watch *watch);
 
 struct memory_process {
     uint64_t resident;

@@ -41,6 +41,8 @@ void vmem_release(struct vmem *region);
 
 // Ask for huge pages. false: the system has none (everything works, with more TLB misses).
 bool vmem_advise_huge(struct vmem *region);
+// Make no more huge pages of it; those that are there stay.
+void vmem_refuse_huge(struct vmem *region);
 // Give resident pages back: whole pages inside [offset, offset + bytes) read as zero afterwards.
 void vmem_discard(struct vmem *region, size_t offset, size_t bytes);
 

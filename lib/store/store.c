@@ -251,6 +251,7 @@ locum_status store_create(const struct store_config *config, struct store **out,
     memset(store, 0, (size_t)bytes);
     lay_out(store, (uint8_t *)store, &c);
     store->cut = cut;
+    store->full_bytes = store_cut_full(&cut);
     store->bookkeeping = bytes;
     locum_status status =
         vmem_alloc(&store->memory, (size_t)(cut.extents * cut.extent_bytes), error);
@@ -373,7 +374,7 @@ static void begin_reads(struct store *store, bool pressing) {
 // A slot for an expert that is only hinted at: a free one, or that of the expert of least worth, unless
 // the same hints name it.
 static uint32_t make_room_for_hint(struct store *store) {
-    const struct store_hints *hints = &store->hints;
+    struct store_hints *hints = &store->hints;
     uint32_t size_class = store->cut.layer_class[hints->layer];
     uint32_t slot = store_pool_find(&store->pool, size_class);
     struct store_victim victim;
@@ -382,8 +383,10 @@ static uint32_t make_room_for_hint(struct store *store) {
     for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++) {
         uint32_t expert = store->pool.slot[k].expert, first = store->layer_first[hints->layer];
         if (expert != STORE_NONE && expert >= first &&
-            store_hint_names(hints, hints->layer, expert - first))
+            store_hint_names(hints, hints->layer, expert - first)) {
+            store_hint_forget(hints); // the least of all is one of them: there is nothing to gain
             return STORE_NONE;
+        }
     }
     evict_victim(store, &victim);
     return store_pool_find(&store->pool, size_class);
@@ -438,6 +441,7 @@ static void arrive(struct store *store, const struct store_arrival *arrival) {
         return;
     }
     if (slot->entry != STORE_NONE) fail_entry(store, &store->step.entry[slot->entry]);
+    if (slot->hinted) store_hint_judge(&store->hints, false);
     store->expert_slot[slot->expert] = STORE_NONE;
     store_pool_empty(&store->pool, arrival->slot);
 }
@@ -497,6 +501,8 @@ locum_status store_resize(struct store *store, uint64_t slot_bytes, locum_error 
     store_hint_forget(&store->hints);
     while (store_read_loads(&store->reader) > 0)
         proceed(store, true);
+    // What is given back stays given back: no huge page is made of what is left around it.
+    if (store_pool_extents(&store->pool) > extents) vmem_refuse_huge(&store->memory);
     while (store_pool_extents(&store->pool) > extents)
         withdraw_extent(store);
     restore_extents(store, extents < store->cut.extents ? (uint32_t)extents : store->cut.extents);
@@ -647,7 +653,8 @@ void store_done(struct store *store, uint32_t slot) {
 void store_end(struct store *store) {
     struct store_step *step = &store->step;
     if (!step->active) return;
-    step->waiting = 0; // nothing more is begun
+    step->waiting = 0; // nothing more is begun for it
+    if (step->taken < step->count) store_hint_forget(&store->hints); // nor what it foresaw
     while (store_read_loads(&store->reader) > store->hint_loads)
         proceed(store, true);
     for (uint32_t i = 0; i < step->count; i++) {
@@ -662,7 +669,8 @@ void store_end(struct store *store) {
 }
 
 bool store_wants_hints(struct store *store) {
-    return store_hint_wanted(&store->hints);
+    uint64_t room = store_pool_extents(&store->pool) * store->cut.extent_bytes;
+    return room < store->full_bytes && store_hint_wanted(&store->hints);
 }
 
 void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count) {

@@ -67,7 +67,7 @@ struct store_config {
     struct platform_file *const *files;
     uint32_t file_count;
     uint64_t slot_bytes; // bytes of the pool, all overhead included; >= store_floor()
-    uint32_t depth;      // reads in flight at most; 0: 8 to 16, by the slots of the pool
+    uint32_t depth;      // reads in flight at most; 0: 8 to 16, by the slots that the pool begins with
     bool io_uring;       // allow it
     const struct log_sink *log;
     store_io_fn io; // told of each read, on the store's thread; NULL: nobody
@@ -127,13 +127,14 @@ void store_done(struct store *store, uint32_t slot);
 // expert that is still held is dropped, since its bytes may be half rearranged.
 void store_end(struct store *store);
 
-// Experts of a later layer that will probably be needed, most likely first. They are read when no step
+// Experts of a later layer that will probably be needed, the most likely of each token first. They are read when no step
 // waits for the drive, into slots that nobody needs, and counted apart; what has not been begun when
-// the next layer begins is forgotten. Where hints turn out to be wrong they are ignored for a while.
-// Between layers or within one. ids: distinct, of that layer.
-// Once a step, before its hints: are they welcome? (They are not for a while after most were wrong.)
-bool store_wants_hints(struct store *store);
+// the next layer begins is forgotten. One that fails is nobody's failure. Between layers or within one.
+// ids: distinct, of that layer.
 void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count);
+// Once a step, before its hints: are they welcome? Not where the pool holds every expert, and not for a
+// while after most were wrong.
+bool store_wants_hints(struct store *store);
 
 // ---- accounts -----------------------------------------------------------------------------------
 struct store_stats {

@@ -66,6 +66,7 @@ struct store {
 
     struct store_stats stats; // what is counted here; the rest is gathered when asked
     uint64_t bookkeeping;     // bytes of this structure and its arrays
+    uint64_t full_bytes;      // of extents that hold every expert
     char io_name[32];
     store_io_fn io; // NULL: nobody is told
     void *io_user;

@@ -636,7 +636,7 @@ static void statistics_add_up(void **state) {
         assert_true(s->bytes_read_decode >= s->misses_decode * expert);
         assert_true(s->bytes_read_decode <=
                     (s->misses_decode + s->read_ahead) * (expert + 6 * 4096));
-        assert_true(s->read_ahead_used <= s->hits_decode);
+        assert_true(s->read_ahead_used <= s->hits_prefill + s->hits_decode);
         assert_int_equal(s->demand_bytes_per_token, 3 * 2 * expert);
         assert_true(s->slots_bytes <= house.plan.slots);
         assert_true(s->prefill_s > 0 && s->decode_s > 0 && s->compute_s > 0 && s->peak_rss > 0);

@@ -126,7 +126,7 @@ static void the_trace_has_every_read(void **state) {
     assert_int_equal((uint64_t)sum("read_bytes", count), s->bytes_read);
     assert_true(sum("req_bytes", count) >= sum("read_bytes", count));
     double ahead = sum("spec", count); // those that no step had asked for when they ended
-    assert_true(ahead >= 0 && ahead <= 3 * (double)s->read_ahead);
+    assert_true(s->read_ahead > 0 && ahead <= 3 * (double)s->read_ahead);
     for (size_t i = 0; i < count; i++)
         assert_true(rows[i][column("latency_ns")] > 0 && rows[i][column("proj")] < 3);
     if (counted == 0) {

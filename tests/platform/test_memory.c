@@ -179,33 +179,30 @@ static void the_process_shows_what_it_takes(void **state) {
     assert_true(after.major_faults >= before.major_faults);
 }
 
-static bool stall(uint64_t *stalled_us) {
+static struct memory_stall stall(void) {
     struct memory_watch *watch;
     assert_int_equal(memory_watch_open(scratch_path("."), &watch, NULL), LOCUM_OK);
-    bool told = memory_watch_stall(watch, stalled_us);
+    struct memory_stall told = memory_watch_stall(watch);
     memory_watch_close(watch);
     return told;
 }
 
 static void waiting_for_memory_is_counted(void **state) {
     (void)state;
-    uint64_t stalled_us = 5;
     scratch_clear();
-    assert_false(stall(&stalled_us));
+    assert_false(stall().system_told || stall().group_told);
     scratch_text("proc/pressure/memory", "some avg10=1.20 avg60=0.03 avg300=0.10 total=135811251\n"
                                          "full avg10=0.00 avg60=0.00 avg300=0.00 total=91348333\n");
-    assert_true(stall(&stalled_us));
-    assert_int_equal(stalled_us, 135811251);
+    assert_true(stall().system_told && !stall().group_told);
+    assert_int_equal(stall().system_us, 135811251);
     scratch_text("proc/pressure/memory", "full avg10=0.00 total=91348333\n");
-    assert_false(stall(&stalled_us));
-    // The group's own counter is nearer than the system's.
+    assert_false(stall().system_told);
     start_version_2("/service");
     scratch_text("proc/pressure/memory", "some total=7\n");
-    assert_true(stall(&stalled_us));
-    assert_int_equal(stalled_us, 7);
     scratch_text("sys/fs/cgroup/service/memory.pressure", "some avg10=0.00 total=42\n");
-    assert_true(stall(&stalled_us));
-    assert_int_equal(stalled_us, 42);
+    assert_true(stall().system_told && stall().group_told);
+    assert_int_equal(stall().system_us, 7);
+    assert_int_equal(stall().group_us, 42);
 }
 
 // Who watches sees what changes, and the same as who asks once.

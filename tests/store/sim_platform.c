@@ -56,6 +56,10 @@ bool vmem_advise_huge(struct vmem *region) {
     return false;
 }
 
+void vmem_refuse_huge(struct vmem *region) {
+    (void)region;
+}
+
 void vmem_discard(struct vmem *region, size_t offset, size_t bytes) {
     LOCUM_ASSERT(offset + bytes <= region->bytes);
     memset(region->data + offset, 0xdd, bytes); // nobody may rely on what was there

@@ -150,17 +150,18 @@ locum_status memory_watch_read(const struct memory_watch *watch, struct memory_s
     return LOCUM_OK;
 }
 
-// The process's own group comes first.
-bool memory_watch_stall(const struct memory_watch *watch, uint64_t *stalled_us) {
+struct memory_stall memory_watch_stall(const struct memory_watch *watch) {
     char text[512];
-    for (uint32_t i = 0; i < watch->groups; i++) {
-        if (watch->group[i].version != 2) continue;
-        if (pseudo_file_text(text, sizeof text, "%s/memory.pressure", watch->group[i].folder) &&
-            stall_of(text, stalled_us))
-            return true;
-    }
-    return pseudo_file_text(text, sizeof text, "%s/proc/pressure/memory", watch->root) &&
-           stall_of(text, stalled_us);
+    struct memory_stall stall = {false, false, 0, 0};
+    stall.system_told = pseudo_file_text(text, sizeof text, "%s/proc/pressure/memory", watch->root) &&
+                        stall_of(text, &stall.system_us);
+    // The process's own group comes first.
+    for (uint32_t i = 0; i < watch->groups && !stall.group_told; i++)
+        stall.group_told =
+            watch->group[i].version == 2 &&
+            pseudo_file_text(text, sizeof text, "%s/memory.pressure", watch->group[i].folder) &&
+            stall_of(text, &stall.group_us);
+    return stall;
 }
 
 locum_status memory_process_read(struct memory_process *out, locum_error *error) {

@@ -86,6 +86,14 @@ bool vmem_advise_huge(struct vmem *region) {
 #endif
 }
 
+void vmem_refuse_huge(struct vmem *region) {
+#ifdef MADV_NOHUGEPAGE
+    madvise(region->data, region->bytes, MADV_NOHUGEPAGE); // a system without them makes none
+#else
+    (void)region;
+#endif
+}
+
 void vmem_discard(struct vmem *region, size_t offset, size_t bytes) {
     LOCUM_ASSERT(offset <= region->bytes_committed && bytes <= region->bytes_committed - offset);
     size_t page = vmem_page_size();
