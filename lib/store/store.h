@@ -127,10 +127,10 @@ void store_done(struct store *store, uint32_t slot);
 // expert that is still held is dropped, since its bytes may be half rearranged.
 void store_end(struct store *store);
 
-// Experts of a later layer that will probably be needed, the most likely of each token first. They are read when no step
-// waits for the drive, into slots that nobody needs, and counted apart; what has not been begun when
-// the next layer begins is forgotten. One that fails is nobody's failure. Between layers or within one.
-// ids: distinct, of that layer.
+// Experts of a later layer that will probably be needed, the most likely of each token first. They are
+// read when no step waits for the drive, into slots that nobody needs, and counted apart; what has not
+// been begun when the next layer begins is forgotten. One that fails is nobody's failure. Between layers
+// or within one. ids: distinct, of that layer.
 void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32_t count);
 // Once a step, before its hints: are they welcome? Not where the pool holds every expert, and not for a
 // while after most were wrong.
