@@ -50,6 +50,9 @@
 //
 //  5. Attention, per query head, in blocks of KERNELS_KV_BLOCK absolute positions: kernels_attend.
 //
+//  6. Recurrent layers go token by token, also through a prompt: kernels_conv, kernels_delta. So it does
+//     not matter how tokens are cut into calls.
+//
 // Ties are decided by value first, then the lower index. Max of floats: the larger value; -0 and +0
 // are not told apart by any rule above. Where a result is NaN, that it is one is all that is promised,
 // not its bits; no NaN leaves a step unnoticed: quantise, rms_norm, routing and argmax refuse it.
@@ -155,6 +158,39 @@ struct kernels_attend {
 };
 typedef void (*kernels_attend_fn)(const struct kernels_attend *a);
 
+// Causal convolution over time of up to KERNELS_CONV_CHANNELS channels, each with `taps` weights, then silu:
+//   y_t = silu(chain over j = 0..taps-1 of fma(w_j, x_(t - taps + 1 + j), y), from +0)
+// x is replaced by y. The inputs before the first token are the state's rows, oldest first; afterwards the
+// state holds the last taps - 1 inputs. Channels that are not there keep what the state has.
+enum { KERNELS_CONV_CHANNELS = 64, KERNELS_CONV_TAPS_MAX = 8 };
+struct kernels_conv {
+    float *x; // of token t: x + t * stride
+    size_t stride, tokens, channels, taps;
+    const float *w; // [channels][taps]
+    float *state;   // [taps - 1][KERNELS_CONV_CHANNELS]
+};
+typedef void (*kernels_conv_fn)(const struct kernels_conv *c);
+
+// The gated delta rule (Yang et al., 2024) for up to KERNELS_DELTA_COLUMNS columns of the state S of one
+// head, token after token; per column j, i = 0..key_size-1:
+//   p = chain over i of fma(S[i][j], k_i, p), from +0;  d = rn(beta * fma(-decay, p, v_j))
+//   S[i][j] = fma(k_i, d, rn(S[i][j] * decay))
+//   o = chain over i of fma(S[i][j], q_i, o), from +0;  y_j = rn(o * scale)
+// Columns that are not there are computed with v = 0.
+enum { KERNELS_DELTA_COLUMNS = 32 };
+struct kernels_delta {
+    float *state; // [key_size][KERNELS_DELTA_COLUMNS]
+    size_t key_size, columns, tokens;
+    const float *q, *k, *v; // of token t: stride floats further each
+    size_t stride;
+    const float *decay, *beta; // one number per token, gate_stride floats apart
+    size_t gate_stride;
+    float *y; // [columns] per token, y_stride floats apart
+    size_t y_stride;
+    float scale;
+};
+typedef void (*kernels_delta_fn)(const struct kernels_delta *d);
+
 // The rows that a table multiplies lie in groups of `lanes`. A row of float weights, any row where lanes
 // is 1, and the rows % lanes rows behind the last whole group lie as in the file. A whole group of
 // quantised rows, lanes * row_bytes bytes, holds block after block of all its rows, and of a block one
@@ -175,6 +211,8 @@ struct kernels_table {
     // y[i] = rn(rn(x[i] * r) * w[i]), r = rn(1 / rn(sqrt(rn(rn(sum16(x*x) / n) + eps))));
     // w NULL: no second product. y may be x. false: the sum is not finite, y is untouched.
     bool (*rms_norm)(float *y, const float *x, const float *w, size_t n, float eps);
+    // y[i] = rn(x[i] * r), r = rn(1 / rn(sqrt(rn(sum16(x*x) + eps)))); else as rms_norm.
+    bool (*l2_norm)(float *y, const float *x, size_t n, float eps);
     // sum16 of a*b
     float (*dot)(const float *a, const float *b, size_t n);
     // Rotate the first 2*pairs elements of each of `heads` heads in place; cs: cos, sin per pair.
@@ -194,6 +232,8 @@ struct kernels_table {
     void (*add)(float *y, const float *x, size_t n);
     // y[i] = fma(c, x[i], y[i])
     void (*add_scaled)(float *y, const float *x, float c, size_t n);
+    // y[i] = rn(sigmoid(g[i]) * u[i]), sigmoid(x) = rn(1 / rn(1 + exp(-x)));  y may be g
+    void (*sigmoid_mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(silu(g[i]) * u[i]), silu(x) = rn(x / rn(1 + exp(-x)));  y may be g
     void (*silu_mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(gelu(g[i]) * u[i]), the tanh form: kmath.h
@@ -208,6 +248,12 @@ struct kernels_table {
     void (*exp)(float *y, const float *x, size_t n);
     // The largest element, lowest index on ties; false if any element is NaN or all are -inf.
     bool (*argmax)(const float *x, size_t n, size_t *index);
+    kernels_conv_fn conv;
+    // The two gates of the delta rule, n heads: decay[i] = exp(rn(rate[i] * softplus(rn(a[i] + bias[i])))),
+    // beta[i] = sigmoid(b[i])
+    void (*delta_gates)(float *decay, float *beta, const float *a, const float *b, const float *rate,
+                        const float *bias, size_t n);
+    kernels_delta_fn delta;
 };
 
 // What the processor and system allow (platform/cpu.h finds it out; kernels do not look).

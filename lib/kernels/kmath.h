@@ -210,6 +210,11 @@ static inline double kmath_exp_pair(struct kmath_pair x) {
     return value * kmath_from_bits_64((uint64_t)((int64_t)n + 1023) << 52);
 }
 
+// ln(1 + exp(x)), rounded from double; x itself above 20, where they are the same float32.
+static inline float kmath_softplus(float x) {
+    return x > 20.0f ? x : (float)kmath_log(1.0 + (double)kmath_exp(x));
+}
+
 // x^y for finite x >= 2^-1022 and |y ln x| <= 700, which every RoPE table satisfies; else NaN.
 static inline double kmath_pow(double x, double y) {
     if (!(x >= 0x1p-1022 && x <= 0x1.fffffffffffffp1023)) return (double)NAN;

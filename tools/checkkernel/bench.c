@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 768, K = 2048, COLS_MAX = 64, HEAD = 128, HEADS = 8, POOL_BYTES = 512 << 20 };
+enum { ROWS = 768, K = 2048, COLS_MAX = 64, HEAD = 128, HEADS = 8, TOKENS = 32, POOL_BYTES = 512 << 20 };
 enum { SPELLS = 25 };
 static const double spell_seconds = 0.002;
 
@@ -25,6 +25,7 @@ struct subject {
     float *x, *y, *z;
     uint8_t *out;
     struct kernels_attend attend;
+    float gate[1]; // of the delta rule: decay and rate of all tokens
     double bytes, operations; // of one call
 };
 
@@ -76,6 +77,12 @@ static void call_add(struct subject *s) {
 static void call_add_scaled(struct subject *s) {
     s->table->add_scaled(s->y, s->x, 0.5f, K);
 }
+static void call_l2_norm(struct subject *s) {
+    s->table->l2_norm(s->y, s->x, K, 1e-6f);
+}
+static void call_sigmoid_mul(struct subject *s) {
+    s->table->sigmoid_mul(s->y, s->x, s->z, K);
+}
 static void call_silu_mul(struct subject *s) {
     s->table->silu_mul(s->y, s->x, s->z, K);
 }
@@ -100,6 +107,23 @@ static void call_argmax(struct subject *s) {
     sink = (float)index;
 }
 
+// TOKENS tokens that stay in the cache, with weights and state.
+static void call_conv(struct subject *s) {
+    struct kernels_conv c = {.x = s->y, .stride = KERNELS_CONV_CHANNELS, .tokens = TOKENS,
+                             .channels = KERNELS_CONV_CHANNELS, .taps = 4, .w = s->x, .state = s->z};
+    s->table->conv(&c);
+}
+static void call_delta_gates(struct subject *s) {
+    s->table->delta_gates(s->y, s->y + TOKENS, s->x, s->x + TOKENS, s->z, s->z + TOKENS, TOKENS);
+}
+static void call_delta(struct subject *s) {
+    struct kernels_delta d = {.state = s->m.y, .key_size = HEAD, .columns = KERNELS_DELTA_COLUMNS,
+                              .tokens = TOKENS, .q = s->x, .k = s->x, .v = s->x, .stride = 1,
+                              .decay = s->gate, .beta = s->gate, .y = s->y,
+                              .y_stride = KERNELS_DELTA_COLUMNS, .scale = 0.1f};
+    s->table->delta(&d);
+}
+
 static const struct {
     check_fn check; // names the kind
     void (*call)(struct subject *s);
@@ -117,6 +141,8 @@ static const struct {
     {check_scale, call_scale},
     {check_add, call_add},
     {check_add_scaled, call_add_scaled},
+    {check_l2_norm, call_l2_norm},
+    {check_sigmoid_mul, call_sigmoid_mul},
     {check_silu_mul, call_silu_mul},
     {check_gelu_mul, call_gelu_mul},
     {check_swiglu_oai_mul, call_swiglu_oai_mul},
@@ -124,6 +150,9 @@ static const struct {
     {check_to_half, call_to_half},
     {check_exp, call_exp},
     {check_argmax, call_argmax},
+    {check_conv, call_conv},
+    {check_delta_gates, call_delta_gates},
+    {check_delta, call_delta},
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -219,6 +248,7 @@ static void prepare(struct check *c, const struct kernel *kernel, struct subject
                                         .v = pool + 64 * HEAD * 2, .head_size_k = HEAD,
                                         .head_size_v = HEAD, .hi = KERNELS_KV_BLOCK,
                                         .scale = 0.1f, .m = s->z, .l = s->z + HEADS, .o = s->m.y};
+    s->gate[0] = 0.5f;
 }
 
 void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool *first) {
@@ -237,11 +267,13 @@ void bench_kernel(struct check *c, const struct kernel *kernel, FILE *json, bool
             report(tier, kernel->name, &s, seconds_per_call(calls[i].call, &s), json, first);
         }
     } else {
-        bool attention = kernel->check == check_attend_block;
+        bool attention = kernel->check == check_attend_block, delta = kernel->check == check_delta;
         s.bytes = attention ? 2.0 * KERNELS_KV_BLOCK * HEAD * 2
                   : layout  ? (double)s.matrix_bytes
                             : K * 4.0;
-        s.operations = attention ? 4.0 * KERNELS_KV_BLOCK * HEAD * HEADS : K;
+        s.operations = attention ? 4.0 * KERNELS_KV_BLOCK * HEAD * HEADS
+                       : delta   ? 7.0 * TOKENS * HEAD * KERNELS_DELTA_COLUMNS
+                                 : K;
         report(tier, kernel->name, &s, seconds_per_call(calls[i].call, &s), json, first);
     }
     free(s.out);

@@ -100,6 +100,8 @@ void check_rope_neox(struct check *c, uint32_t unused);
 void check_scale(struct check *c, uint32_t unused);
 void check_add(struct check *c, uint32_t unused);
 void check_add_scaled(struct check *c, uint32_t unused);
+void check_l2_norm(struct check *c, uint32_t unused);
+void check_sigmoid_mul(struct check *c, uint32_t unused);
 void check_silu_mul(struct check *c, uint32_t unused);
 void check_gelu_mul(struct check *c, uint32_t unused);
 void check_swiglu_oai_mul(struct check *c, uint32_t unused);
@@ -107,5 +109,8 @@ void check_softcap(struct check *c, uint32_t unused);
 void check_to_half(struct check *c, uint32_t unused);
 void check_exp(struct check *c, uint32_t unused);
 void check_argmax(struct check *c, uint32_t unused);
+void check_conv(struct check *c, uint32_t unused);
+void check_delta_gates(struct check *c, uint32_t unused);
+void check_delta(struct check *c, uint32_t unused);
 
 #endif

@@ -72,6 +72,27 @@ void check_rms_norm(struct check *c, uint32_t unused) {
     }
 }
 
+void check_l2_norm(struct check *c, uint32_t unused) {
+    (void)unused;
+    struct vectors v = make_vectors(c);
+    const float eps = 1e-6f;
+    bool in_place = check_one_in(c, 3);
+    if (in_place) memcpy(v.got, v.a, v.n * sizeof(float));
+    memcpy(v.expected, v.got, v.n * sizeof(float)); // stays so if there is no result
+    bool fine = c->tested->l2_norm(v.got, in_place ? v.got : v.a, v.n, eps);
+    if (fine != c->ref->l2_norm(v.expected, v.a, v.n, eps))
+        check_fail(c, "says %s", fine ? "finite" : "not finite");
+    if (!check_same_floats(c, "y", v.got, v.expected, v.n) || !c->oracle || !fine) return;
+    double sum = 0;
+    for (size_t i = 0; i < v.n; i++) sum += (double)v.a[i] * (double)v.a[i];
+    double roundings = (double)(v.n / 16 + 6) / 2 + 4; // half of the sum's; +eps, root, 1/r, product
+    for (size_t i = 0; i < v.n; i++) {
+        double exact = (double)v.a[i] / sqrt(sum + (double)eps);
+        if (!check_near(c, "y", v.got[i], exact, fabs(exact) * roundings * 0x1p-24 + 0x1p-149))
+            return;
+    }
+}
+
 // cs: cosines and sines of some angles. The rest of a head, beyond 2 * pairs, must stay as it is.
 static void check_rope(struct check *c,
                        void (*tested)(float *, size_t, size_t, size_t, const float *),
@@ -147,6 +168,10 @@ static void check_gate(struct check *c,
     check_same_floats(c, "y", v.got, v.expected, v.n);
 }
 
+void check_sigmoid_mul(struct check *c, uint32_t unused) {
+    (void)unused;
+    check_gate(c, c->tested->sigmoid_mul, c->ref->sigmoid_mul);
+}
 void check_silu_mul(struct check *c, uint32_t unused) {
     (void)unused;
     check_gate(c, c->tested->silu_mul, c->ref->silu_mul);

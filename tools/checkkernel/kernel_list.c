@@ -22,6 +22,8 @@ static const struct {
     {"scale", AT(scale), check_scale},
     {"add", AT(add), check_add},
     {"add_scaled", AT(add_scaled), check_add_scaled},
+    {"l2_norm", AT(l2_norm), check_l2_norm},
+    {"sigmoid_mul", AT(sigmoid_mul), check_sigmoid_mul},
     {"silu_mul", AT(silu_mul), check_silu_mul},
     {"gelu_mul", AT(gelu_mul), check_gelu_mul},
     {"swiglu_oai_mul", AT(swiglu_oai_mul), check_swiglu_oai_mul},
@@ -29,6 +31,9 @@ static const struct {
     {"to_half", AT(to_half), check_to_half},
     {"exp", AT(exp), check_exp},
     {"argmax", AT(argmax), check_argmax},
+    {"conv", AT(conv), check_conv},
+    {"delta_gates", AT(delta_gates), check_delta_gates},
+    {"delta", AT(delta), check_delta},
 };
 
 kernel_pointer kernel_list_pointer(const struct kernels_table *table, size_t offset) {

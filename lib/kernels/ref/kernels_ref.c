@@ -7,4 +7,5 @@ void kernels_ref_init(struct kernels_table *table) {
     ref_quantise_init(table);
     ref_vector_init(table);
     ref_attend_init(table);
+    ref_recurrent_init(table);
 }

@@ -22,5 +22,6 @@ void ref_dequantise_init(struct kernels_table *table);
 void ref_quantise_init(struct kernels_table *table);
 void ref_vector_init(struct kernels_table *table);
 void ref_attend_init(struct kernels_table *table);
+void ref_recurrent_init(struct kernels_table *table);
 
 #endif

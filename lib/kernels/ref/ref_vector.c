@@ -27,6 +27,14 @@ static bool rms_norm(float *y, const float *x, const float *w, size_t n, float e
     return true;
 }
 
+static bool l2_norm(float *y, const float *x, size_t n, float eps) {
+    float sum = dot(x, x, n);
+    if (!(sum <= 0x1.fffffep127f)) return false;
+    float r = 1.0f / sqrtf(sum + eps);
+    for (size_t i = 0; i < n; i++) y[i] = x[i] * r;
+    return true;
+}
+
 static void rotate(float *a, float *b, const float cs[2]) {
     float x0 = *a, x1 = *b;
     *a = fmaf(x0, cs[0], -(x1 * cs[1]));
@@ -53,6 +61,10 @@ static void add(float *y, const float *x, size_t n) {
 
 static void add_scaled(float *y, const float *x, float c, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = fmaf(c, x[i], y[i]);
+}
+
+static void sigmoid_mul(float *y, const float *g, const float *u, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = kmath_sigmoid(g[i]) * u[i];
 }
 
 static void silu_mul(float *y, const float *g, const float *u, size_t n) {
@@ -94,11 +106,13 @@ static bool argmax(const float *x, size_t n, size_t *index) {
 void ref_vector_init(struct kernels_table *table) {
     table->dot = dot;
     table->rms_norm = rms_norm;
+    table->l2_norm = l2_norm;
     table->rope_norm = rope_norm;
     table->rope_neox = rope_neox;
     table->scale = scale;
     table->add = add;
     table->add_scaled = add_scaled;
+    table->sigmoid_mul = sigmoid_mul;
     table->silu_mul = silu_mul;
     table->gelu_mul = gelu_mul;
     table->swiglu_oai_mul = swiglu_oai_mul;

@@ -6,6 +6,7 @@ void kernels_x86_init_avx2(struct kernels_table *table) {
     float_avx2_init(table);
     interleave_avx2_init(table);
     quantise_avx2_init(table);
+    recurrent_avx2_init(table);
     tile256_avx2_init(table);
     tile32_avx2_init(table);
     vector_avx2_init(table);
@@ -21,6 +22,7 @@ void kernels_x86_init_avx512(struct kernels_table *table) {
     float_avx512_init(table);
     interleave_avx512_init(table);
     quantise_avx512_init(table);
+    recurrent_avx512_init(table);
     tile256_avx512_init(table);
     tile32_avx512_init(table);
     vector_avx512_init(table);

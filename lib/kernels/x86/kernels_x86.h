@@ -28,6 +28,8 @@ void interleave_avx2_init(struct kernels_table *table);
 void interleave_avx512_init(struct kernels_table *table);
 void quantise_avx2_init(struct kernels_table *table);
 void quantise_avx512_init(struct kernels_table *table);
+void recurrent_avx2_init(struct kernels_table *table);
+void recurrent_avx512_init(struct kernels_table *table);
 void tile256_avx2_init(struct kernels_table *table);
 void tile256_avxvnni_init(struct kernels_table *table);
 void tile256_avx512_init(struct kernels_table *table);

@@ -45,6 +45,14 @@ static bool vector_rms_norm(float *y, const float *x, const float *w, size_t n, 
     return true;
 }
 
+static bool vector_l2_norm(float *y, const float *x, size_t n, float eps) {
+    float sum = vector_dot(x, x, n);
+    if (!(sum <= 0x1.fffffep127f)) return false;
+    const vf r = vf_set(1.0f / sqrtf(sum + eps));
+    VECTOR_EACH(n) vector_put(y + i, vf_mul(vector_get(x + i, count), r), count);
+    return true;
+}
+
 // a' = fma(a, cos, -(b * sin)), b' = fma(a, sin, b * cos)
 static inline void vector_rotate(vf *a, vf *b, vf cosine, vf sine) {
     vf turned = vf_mul(*b, sine), kept = vf_mul(*b, cosine);
@@ -105,6 +113,13 @@ static void vector_add_scaled(float *y, const float *x, float c, size_t n) {
     VECTOR_EACH(n) {
         vf sum = vf_fma(vf_set(c), vector_get(x + i, count), vector_get(y + i, count));
         vector_put(y + i, sum, count);
+    }
+}
+
+static void vector_sigmoid_mul(float *y, const float *g, const float *u, size_t n) {
+    VECTOR_EACH(n) {
+        vf gate = vmath_sigmoid(vector_get(g + i, count));
+        vector_put(y + i, vf_mul(gate, vector_get(u + i, count)), count);
     }
 }
 
@@ -177,11 +192,13 @@ static bool vector_argmax(const float *x, size_t n, size_t *index) {
 void VECTOR_INIT(struct kernels_table *table) {
     table->dot = vector_dot;
     table->rms_norm = vector_rms_norm;
+    table->l2_norm = vector_l2_norm;
     table->rope_norm = vector_rope_norm;
     table->rope_neox = vector_rope_neox;
     table->scale = vector_scale;
     table->add = vector_add;
     table->add_scaled = vector_add_scaled;
+    table->sigmoid_mul = vector_sigmoid_mul;
     table->silu_mul = vector_silu_mul;
     table->gelu_mul = vector_gelu_mul;
     table->swiglu_oai_mul = vector_swiglu_oai_mul;

@@ -46,6 +46,11 @@ static inline vf vmath_tanh(vf x) {
     return vi_as_float(vi_or(vf_bits(y), sign));
 }
 
+static inline vf vmath_sigmoid(vf x) {
+    vf minus = vi_as_float(vi_xor(vf_bits(x), vf_bits(vf_set(-0.0f))));
+    return vf_div(vf_set(1.0f), vf_add(vf_set(1.0f), vmath_exp(minus)));
+}
+
 static inline vf vmath_silu(vf x) {
     vf minus = vi_as_float(vi_xor(vf_bits(x), vf_bits(vf_set(-0.0f))));
     return vf_div(x, vf_add(vf_set(1.0f), vmath_exp(minus)));

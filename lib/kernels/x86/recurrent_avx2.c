@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/x86/vec_avx2.h"
+
+#define RECURRENT_INIT recurrent_avx2_init
+#include "kernels/x86/recurrent_x86.h"
