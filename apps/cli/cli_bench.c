@@ -200,7 +200,7 @@ static struct slots slots_after(const struct bench *b) {
     locum_memory_plan plan;
     locum_model_get_plan(b->model.model, &plan);
     struct slots s = {.filled = last_run(b)->resident_slots};
-    uint64_t others = plan.dense + plan.kv + plan.scratch + plan.fixed;
+    uint64_t others = plan.dense + plan.kv + plan.recurrent + plan.scratch + plan.fixed;
     s.room = plan.streaming ? plan.budget - others : plan.slots;
     // The pool has given way where memory was short.
     if (last_run(b)->slots_bytes < s.room / 4 * 3) s.room = last_run(b)->slots_bytes;

@@ -169,6 +169,7 @@ static json_t *plan_json(const struct judgement *j) {
         {"recommended", p->recommended},
         {"dense", p->dense},
         {"kv", p->kv},
+        {"recurrent", p->recurrent},
         {"scratch", p->scratch},
         {"slots", p->slots},
         {"fixed", p->fixed},

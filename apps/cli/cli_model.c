@@ -141,11 +141,15 @@ void cli_model_plan_lines(const locum_memory_plan *plan, void (*line)(const char
     snprintf(context, sizeof context, "a context of %u tokens fits", plan->context_max);
     plan_line(line, "dense weights", plan->dense, "");
     plan_line(line, "KV cache", plan->kv, kv);
+    if (plan->recurrent > 0)
+        plan_line(line, "recurrent", plan->recurrent,
+                  "state of recurrent layers, and a checkpoint");
     plan_line(line, "scratch", plan->scratch, scratch);
     plan_line(line, "expert slots", plan->slots, slots);
     plan_line(line, "fixed", plan->fixed, "metadata, tokenizer, stacks, buffers");
-    plan_line(line, "together", plan->dense + plan->kv + plan->scratch + plan->slots + plan->fixed,
-              "");
+    uint64_t sum =
+        plan->dense + plan->kv + plan->recurrent + plan->scratch + plan->slots + plan->fixed;
+    plan_line(line, "together", sum, "");
     plan_line(line, "budget", plan->budget, plan->context_max ? context : "no context fits");
     plan_line(line, "floor", plan->floor, "the least that can run this");
     plan_line(line, "recommended", plan->recommended, "more brings little");

@@ -50,12 +50,13 @@ static json_t *experts_json(const locum_stats *s) {
 }
 
 static json_t *memory_json(const locum_memory_plan *plan, const locum_stats *s) {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget",
                      cli_json_count(plan->budget), "floor", cli_json_count(plan->floor), "dense",
-                     cli_json_count(plan->dense), "kv", cli_json_count(plan->kv), "scratch",
-                     cli_json_count(plan->scratch), "slots", cli_json_count(plan->slots), "fixed",
-                     cli_json_count(plan->fixed), "peak_rss", cli_json_known(s->peak_rss),
-                     "resident_dense", cli_json_count(s->resident_dense), "resident_kv",
+                     cli_json_count(plan->dense), "kv", cli_json_count(plan->kv), "recurrent",
+                     cli_json_count(plan->recurrent), "scratch", cli_json_count(plan->scratch),
+                     "slots", cli_json_count(plan->slots), "fixed", cli_json_count(plan->fixed),
+                     "peak_rss", cli_json_known(s->peak_rss), "resident_dense",
+                     cli_json_count(s->resident_dense), "resident_kv",
                      cli_json_count(s->resident_kv), "resident_slots",
                      cli_json_count(s->resident_slots));
 }

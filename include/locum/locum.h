@@ -175,6 +175,7 @@ typedef struct locum_memory_plan {
     uint64_t recommended; // past this, more memory brings little
     uint64_t budget;      // what was asked for, or chosen for AUTO/ALL
     uint64_t dense, kv, scratch, slots, fixed; // their sum is at most budget
+    uint64_t recurrent; // state of recurrent layers and its checkpoint; belongs to the sum as well
     uint64_t slots_floor, experts_total;       // least slot bytes; bytes of all experts
     uint32_t context, chunk, threads;
     uint32_t context_max; // the largest context that the budget allows

@@ -72,12 +72,15 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
 }
 
 // ---- steps ------------------------------------------------------------------------------------------------
-// Compute `count` tokens that follow what the session has.
+// Compute `count` tokens that follow what the session has. The last token of a prompt leaves a checkpoint:
+// another prompt that begins alike can continue there.
 static locum_status step(struct answer *a, const locum_token *tokens, uint32_t count,
                          enum store_phase phase, bool draw) {
     struct engine_native *n = a->native;
-    STATUS_TRY(session_reserve(a->session, a->session->count + count, a->error));
-    struct exec_sequence sequence = session_sequence(a->session);
+    uint32_t end = a->session->count + count;
+    STATUS_TRY(session_reserve(a->session, end, a->error));
+    bool last = phase == STORE_PREFILL && draw;
+    struct exec_sequence sequence = session_step(a->session, last ? end - 1 : EXEC_NO_CHECKPOINT);
     a->first = a->session->count;
     a->count = count;
     for (uint32_t i = 0; i < count; i++)

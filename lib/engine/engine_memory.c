@@ -92,7 +92,7 @@ static uint32_t chunk_within(uint32_t context, uint32_t chunk) {
 // Up to what the model was trained for, or to what was asked for if that is more; 0: none fits.
 static uint32_t largest_context(const struct engine_layout *layout, const locum_memory_plan *plan,
                                 uint32_t chunk) {
-    uint64_t rest = plan->dense + plan->slots_floor;
+    uint64_t rest = plan->dense + plan->recurrent + plan->slots_floor;
     uint32_t trained = layout->model.params.context, fits = 0;
     uint32_t high = plan->context > trained ? plan->context : trained;
     while (fits < high) {
@@ -118,6 +118,11 @@ static locum_status refuse(const char *name, const locum_memory_plan *plan, locu
     char budget[ENGINE_SIZE_TEXT], floor[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT],
         kv[ENGINE_SIZE_TEXT];
     char work[ENGINE_SIZE_TEXT], slots[ENGINE_SIZE_TEXT], rest[ENGINE_SIZE_TEXT], context[96];
+    char recurrent[ENGINE_SIZE_TEXT], state[ENGINE_SIZE_TEXT + 32] = "";
+    if (plan->recurrent > 0) {
+        snprintf(state, sizeof state, " + recurrent state %s",
+                 engine_size_text(plan->recurrent, recurrent));
+    }
     if (plan->context_max > 0) {
         snprintf(context, sizeof context, "the largest context that fits is %u tokens",
                  plan->context_max);
@@ -127,9 +132,9 @@ static locum_status refuse(const char *name, const locum_memory_plan *plan, locu
     return status_fail(
         error, LOCUM_E_BUDGET,
         "%s: the budget of %s is below the floor of %s = dense weights %s + KV cache of %u tokens "
-        "%s + scratch %s + slots %s + fixed %s; %s",
+        "%s%s + scratch %s + slots %s + fixed %s; %s",
         end_of(name), engine_size_text(plan->budget, budget), engine_size_text(plan->floor, floor),
-        engine_size_text(plan->dense, dense), plan->context, engine_size_text(plan->kv, kv),
+        engine_size_text(plan->dense, dense), plan->context, engine_size_text(plan->kv, kv), state,
         engine_size_text(plan->scratch, work), engine_size_text(plan->slots_floor, slots),
         engine_size_text(plan->fixed, rest), context);
 }
@@ -173,13 +178,17 @@ static void set_floor(const struct engine_layout *layout, uint32_t chunk,
     out->scratch = scratch_of(layout, out->chunk);
     out->slots = out->slots_floor = slots->floor;
     out->experts_total = slots->full;
-    out->floor = out->dense + out->kv + out->fixed + out->scratch + out->slots;
+    out->floor = out->dense + out->kv + out->recurrent + out->fixed + out->scratch + out->slots;
 }
 
 locum_status engine_memory_plan(const struct engine_layout *layout, const char *name,
                                 const locum_options *options, locum_memory_plan *out,
                                 uint32_t *logit_rows, locum_error *error) {
-    *out = (locum_memory_plan){.threads = layout->threads, .dense = layout->weights.bytes};
+    *out = (locum_memory_plan){
+        .threads = layout->threads,
+        .dense = layout->weights.bytes,
+        .recurrent = session_pool_state_bytes(plan_state_bytes(&layout->model.plan)),
+    };
     STATUS_TRY(choose_context(layout, options, out, error));
     STATUS_TRY(check_chunk(options, error));
     struct slot_range slots;
@@ -187,7 +196,7 @@ locum_status engine_memory_plan(const struct engine_layout *layout, const char *
     uint32_t chunk_min = options->chunk ? options->chunk : CHUNK_MIN;
     uint32_t chunk_max = options->chunk ? options->chunk : chunks[0];
     set_floor(layout, chunk_min, &slots, out);
-    uint64_t given = out->dense + out->kv + out->fixed;
+    uint64_t given = out->dense + out->kv + out->recurrent + out->fixed;
     uint64_t most = scratch_of(layout, chunk_within(out->context, chunk_max));
     // Rule of thumb until use has been measured: slots for half of the experts answer most requests.
     uint64_t half = slots.full / 2 > slots.floor ? slots.full / 2 : slots.floor;

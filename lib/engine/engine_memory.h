@@ -6,7 +6,8 @@
 // Errors:    LOCUM_E_BUDGET with the itemised arithmetic.
 // Not here:  taking the memory.
 //
-// budget >= dense + kv + scratch + slots + fixed. Dense weights, KV for the context, and fixed are given;
+// budget >= dense + kv + recurrent + scratch + slots + fixed. Dense weights, KV for the context, the state of
+// recurrent layers with its checkpoint, and fixed are given;
 // scratch grows with the chunk (prompt tokens per step), which is made as large as an eighth of what is
 // left allows, and never larger than the context; slots get the rest, at most all experts. None of the
 // choices changes a bit of the answer.

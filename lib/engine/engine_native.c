@@ -186,21 +186,26 @@ static const char *io_of(const struct engine_native *n) {
 static locum_status summarise(struct engine_native *n, locum_error *error) {
     char budget[ENGINE_SIZE_TEXT], dense[ENGINE_SIZE_TEXT], kv[ENGINE_SIZE_TEXT],
         slots[ENGINE_SIZE_TEXT];
-    char experts[ENGINE_SIZE_TEXT];
+    char experts[ENGINE_SIZE_TEXT], recurrent[ENGINE_SIZE_TEXT];
     const locum_memory_plan *p = &n->plan;
     struct arena *arena = &n->layout.arena;
     const char *slots_text = n->store ? arena_format(arena, ", slots %s for experts of %s",
                                                      engine_size_text(p->slots, slots),
                                                      engine_size_text(p->experts_total, experts))
                                       : "";
+    const char *recurrent_text =
+        p->recurrent
+            ? arena_format(arena, ", recurrent state %s", engine_size_text(p->recurrent, recurrent))
+            : "";
     n->summary = arena_format(
-        arena, "%s: budget %s (weights %s, KV of %u tokens %s%s); %u thread%s, %s, %s I/O",
+        arena, "%s: budget %s (weights %s, KV of %u tokens %s%s%s); %u thread%s, %s, %s I/O",
         p->streaming ? "streaming"
         : n->store   ? "all experts fit in memory, loaded when first called"
                      : "dense model",
         engine_size_text(p->budget, budget), engine_size_text(p->dense, dense), p->context,
-        engine_size_text(p->kv, kv), slots_text ? slots_text : "", p->threads,
-        p->threads == 1 ? "" : "s", kernels_tier_name(n->layout.tier), io_of(n));
+        engine_size_text(p->kv, kv), recurrent_text ? recurrent_text : "",
+        slots_text ? slots_text : "", p->threads, p->threads == 1 ? "" : "s",
+        kernels_tier_name(n->layout.tier), io_of(n));
     return n->summary ? LOCUM_OK
                       : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the summary");
 }
@@ -315,8 +320,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     const locum_memory_plan *p = &n->plan;
     engine_size_init(&n->size, n->store, p->dense + p->kv + p->scratch + p->fixed, &n->log);
     STATUS_TRY(make_exec(n, error));
-    STATUS_TRY(
-        session_pool_init(&n->pool, &n->layout.kv, n->plan.context, &n->layout.arena, error));
+    STATUS_TRY(session_pool_init(&n->pool, &n->layout.kv, n->plan.context,
+                                 plan_state_bytes(&n->layout.model.plan), &n->layout.arena, error));
     STATUS_TRY(sampler_create(n->layout.model.plan.vocabulary, &n->kernels, &n->sampler, error));
     list_settings(n);
     return summarise(n, error);

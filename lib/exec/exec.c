@@ -20,7 +20,9 @@ static const exec_op_fn operations[PLAN_KIND_COUNT] = {
     [PLAN_ADD] = exec_op_add,           [PLAN_ACTIVATE] = exec_op_activate,
     [PLAN_ROUTER] = exec_op_router,     [PLAN_EXPERTS] = exec_op_experts,
     [PLAN_ROW_GATE] = exec_op_row_gate, [PLAN_GATHER] = exec_op_gather,
-    [PLAN_SOFTCAP] = exec_op_softcap,
+    [PLAN_SOFTCAP] = exec_op_softcap,   [PLAN_PICK] = exec_op_pick,
+    [PLAN_L2_NORM] = exec_op_l2_norm,   [PLAN_CONV] = exec_op_conv,
+    [PLAN_DELTA] = exec_op_delta,       [PLAN_DELTA_GATES] = exec_op_delta_gates,
 };
 
 void exec_fail(struct exec *exec, locum_status status, const char *format, ...) {

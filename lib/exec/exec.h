@@ -5,8 +5,9 @@
 // Called by: session / scheduler (engine).
 // Threads:   exec_step is called by one thread at a time; it uses the team.
 // Errors:    LOCUM_E_NUMERIC names layer and operation; LOCUM_E_IO comes from the store;
-//            LOCUM_E_CANCELLED. After an error the KV rows of the step's tokens are undefined, all
-//            others are as before.
+//            LOCUM_E_CANCELLED. After an error the KV rows of the step's tokens and the state of its
+//            recurrent layers are undefined, all others are as before; so is a checkpoint that the step
+//            was to write.
 // Not here:  which tokens, which sequence, sampling.
 #ifndef EXEC_EXEC_H
 #define EXEC_EXEC_H

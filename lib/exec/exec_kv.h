@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Owns:      where keys and values lie: the layout of a KV page, and a sequence as exec sees it.
+// Owns:      where keys and values lie: the layout of a KV page, and a sequence as exec sees it with what
+//            recurrent layers remember.
 // Called by: exec (reads and writes pages), session (owns pages and hands them out).
 // Threads:   a page is written by one step at a time.
 // Errors:    none.
@@ -30,7 +31,13 @@ locum_status exec_kv_layout_make(const struct plan *plan, bool f32, struct arena
 struct exec_sequence {
     uint8_t *const *pages; // page i holds positions 64*i ..; aligned to 64
     uint32_t page_count;
+    // Of recurrent layers, else NULL: plan_state_bytes, aligned to 64. A step carries `state` from its first
+    // token to behind its last one; on the way it copies what is there before position `checkpoint_at`
+    // (EXEC_NO_CHECKPOINT: none) to `checkpoint`.
+    float *state, *checkpoint;
+    uint32_t checkpoint_at;
 };
+#define EXEC_NO_CHECKPOINT UINT32_MAX
 
 // Address of row `position % 64` of a head's keys (or values) in its page.
 static inline uint8_t *exec_kv_keys(const struct exec_kv_layout *layout, const struct plan *plan,

@@ -132,7 +132,8 @@ exec_act_fn exec_act(const struct exec *exec, enum plan_act act) {
     const struct kernels_table *k = exec->config.kernels;
     const exec_act_fn functions[] = {[PLAN_ACT_SILU] = k->silu_mul,
                                      [PLAN_ACT_GELU] = k->gelu_mul,
-                                     [PLAN_ACT_SWIGLU_OAI] = k->swiglu_oai_mul};
+                                     [PLAN_ACT_SWIGLU_OAI] = k->swiglu_oai_mul,
+                                     [PLAN_ACT_SIGMOID] = k->sigmoid_mul};
     return functions[act];
 }
 
@@ -169,6 +170,34 @@ bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op
         uint32_t token = exec->wanted[exec->head_first + i];
         memcpy(exec_row(exec, op->out, i), exec_row(exec, op->in, token),
                exec_buffer(exec, op->out)->width * sizeof(float));
+    }
+    return true;
+}
+
+bool exec_op_pick(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info) {
+    (void)info;
+    size_t size = op->u.pick.size;
+    FOR_ROWS(exec, worker, i) {
+        const float *in = exec_row(exec, op->in, i) + op->u.pick.in_first;
+        float *out = exec_row(exec, op->out, i) + op->u.pick.out_first;
+        for (size_t g = 0; g < op->u.pick.groups; g++)
+            memcpy(out + g * size, in + g * op->u.pick.in_stride, size * sizeof(float));
+    }
+    return true;
+}
+
+bool exec_op_l2_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info) {
+    (void)info;
+    size_t n = op->u.l2.head_size;
+    FOR_ROWS(exec, worker, i) {
+        float *out = exec_row(exec, op->out, i);
+        for (size_t h = 0; h < op->u.l2.heads; h++, out += n) {
+            if (exec->config.kernels->l2_norm(out, out, n, op->u.l2.eps)) continue;
+            exec_fail_numeric(exec, op);
+            return true;
+        }
     }
     return true;
 }

@@ -169,6 +169,16 @@ bool exec_op_row_gate(struct exec *exec, uint32_t worker, const struct plan_op *
                       const struct exec_op *info);
 bool exec_op_gather(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info);
+bool exec_op_pick(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info);
+bool exec_op_l2_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                     const struct exec_op *info);
+bool exec_op_conv(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                  const struct exec_op *info);
+bool exec_op_delta_gates(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                         const struct exec_op *info);
+bool exec_op_delta(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info);
 

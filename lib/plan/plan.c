@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/dtype.h"
 #include "base/limits.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -71,6 +72,15 @@ uint32_t plan_add_experts(struct plan_builder *builder, const struct plan_expert
 
 uint32_t plan_add_cache(struct plan_builder *builder, struct plan_cache cache) {
     PLAN_APPEND(builder, caches, n_caches, 2, cache);
+}
+
+static uint32_t append_state(struct plan_builder *builder, struct plan_state state) {
+    PLAN_APPEND(builder, states, n_states, 6, state);
+}
+
+uint32_t plan_add_state(struct plan_builder *builder, struct plan_state state) {
+    state.offset = plan_state_bytes(&builder->plan) / sizeof(float);
+    return append_state(builder, state);
 }
 
 uint32_t plan_add_rope(struct plan_builder *builder, const struct plan_rope *rope) {
@@ -165,6 +175,49 @@ static void check_op_experts(const struct plan *plan, const struct plan_op *op) 
         check_floats(plan, set->bias[i], set->matrix[i].rows, set->experts);
 }
 
+static void check_op_pick(const struct plan *plan, const struct plan_op *op) {
+    uint64_t groups = op->u.pick.groups, size = op->u.pick.size;
+    LOCUM_ASSERT(groups > 0 && op->in != op->out);
+    LOCUM_ASSERT(op->u.pick.in_first + (groups - 1) * op->u.pick.in_stride + size <=
+                 width_of(plan, op->in));
+    LOCUM_ASSERT(op->u.pick.out_first + groups * size <= width_of(plan, op->out));
+}
+
+static void check_state(const struct plan *plan, const struct plan_op *op, uint64_t parts,
+                        uint64_t part_floats) {
+    LOCUM_ASSERT(op->u.recurrent.state < plan->n_states);
+    const struct plan_state *state = &plan->states[op->u.recurrent.state];
+    LOCUM_ASSERT(state->parts == parts && state->part_floats == part_floats);
+}
+
+static void check_op_conv(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->weight < plan->n_weights);
+    const struct plan_weight *w = &plan->weights[op->weight];
+    LOCUM_ASSERT(w->dtype == DTYPE_F32 && w->rows == width_of(plan, op->out));
+    LOCUM_ASSERT(w->cols >= 1 && w->cols <= KERNELS_CONV_TAPS_MAX);
+    check_state(plan, op, plan_parts(w->rows, KERNELS_CONV_CHANNELS),
+                (w->cols - 1) * KERNELS_CONV_CHANNELS);
+}
+
+static void check_op_gates(const struct plan *plan, const struct plan_op *op) {
+    uint32_t heads = width_of(plan, op->in);
+    LOCUM_ASSERT(width_of(plan, op->in2) == heads && width_of(plan, op->out) == 2 * heads);
+    LOCUM_ASSERT(op->weight != PLAN_NONE && op->bias != PLAN_NONE);
+    check_vector(plan, op->weight, heads);
+    check_vector(plan, op->bias, heads);
+}
+
+static void check_op_delta(const struct plan *plan, const struct plan_op *op) {
+    uint64_t heads = op->u.recurrent.heads, heads_k = op->u.recurrent.heads_k;
+    uint64_t key_size = op->u.recurrent.key_size, value_size = op->u.recurrent.value_size;
+    LOCUM_ASSERT(heads_k > 0 && heads % heads_k == 0);
+    LOCUM_ASSERT(width_of(plan, op->in) == 2 * heads_k * key_size + heads * value_size);
+    LOCUM_ASSERT(width_of(plan, op->in2) == 2 * heads);
+    LOCUM_ASSERT(width_of(plan, op->out) == heads * value_size);
+    check_state(plan, op, heads * plan_parts(value_size, KERNELS_DELTA_COLUMNS),
+                key_size * KERNELS_DELTA_COLUMNS);
+}
+
 static void check_op(const struct plan *plan, const struct plan_op *op) {
     switch (op->kind) {
     case PLAN_EMBED:
@@ -204,6 +257,21 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
     case PLAN_ROW_GATE:
         check_vector(plan, op->weight, width_of(plan, op->in));
         break;
+    case PLAN_PICK:
+        check_op_pick(plan, op);
+        break;
+    case PLAN_L2_NORM:
+        LOCUM_ASSERT((uint64_t)op->u.l2.heads * op->u.l2.head_size <= width_of(plan, op->out));
+        break;
+    case PLAN_CONV:
+        check_op_conv(plan, op);
+        break;
+    case PLAN_DELTA_GATES:
+        check_op_gates(plan, op);
+        break;
+    case PLAN_DELTA:
+        check_op_delta(plan, op);
+        break;
     case PLAN_KIND_COUNT:
         LOCUM_ASSERT(!"kind");
     }
@@ -229,6 +297,14 @@ uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element) {
         sum += (uint64_t)cache->heads_kv * (cache->head_size_k + cache->head_size_v) * element;
     }
     return sum;
+}
+
+uint64_t plan_state_bytes(const struct plan *plan) {
+    uint64_t floats = 0;
+    for (uint32_t i = 0; i < plan->n_states; i++)
+        floats +=
+            ((uint64_t)plan->states[i].parts * plan->states[i].part_floats + 15) & ~UINT64_C(15);
+    return floats * sizeof(float);
 }
 
 uint64_t plan_expert_bytes(const struct plan_experts *experts) {

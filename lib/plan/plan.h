@@ -40,11 +40,20 @@
 //   ROW_GATE   out *= sigmoid(w . in), one factor per token
 //   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
 //   SOFTCAP    out = c * tanh(in / c), c = scale
-#define PLAN_KIND_LIST(X)                                                                         \
-    X(EMBED, "embed")                                                                             \
-    X(NORM, "norm") X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write")                   \
-        X(ATTENTION, "attention") X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router")       \
-            X(EXPERTS, "experts") X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SOFTCAP, "softcap")
+//   PICK       out = parts of `size` of each of `groups` groups of in, one after the other
+//   L2_NORM    each of the first `heads` heads of out divided by its length
+//   CONV       out = silu of a causal convolution over time of each of its channels with w; `state`
+//   DELTA_GATES  out = [exp(w * softplus(in + b)) | sigmoid(in2)]: how much of a head's state stays, and the
+//              rate at which it takes in
+//   DELTA      out = gated delta rule of in = [q heads | k heads | v heads] with the gates in2; `state`
+#define PLAN_KIND_LIST(X)                                                                     \
+    X(EMBED, "embed")                                                                         \
+    X(NORM, "norm")                                                                           \
+    X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write") X(ATTENTION, "attention")     \
+        X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router") X(EXPERTS, "experts")       \
+            X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SOFTCAP, "softcap") X(PICK, "pick") \
+                X(L2_NORM, "l2_norm") X(CONV, "conv") X(DELTA_GATES, "delta_gates")           \
+                    X(DELTA, "delta")
 enum plan_kind {
 #define PLAN_KIND_ENUM(name, text) PLAN_##name,
     PLAN_KIND_LIST(PLAN_KIND_ENUM)
@@ -53,8 +62,8 @@ enum plan_kind {
 };
 const char *plan_kind_name(enum plan_kind kind);
 
-// silu(gate) * up, gelu(gate) * up, or both clamped: swiglu_oai(gate, up) of kernels/kmath.h
-enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU, PLAN_ACT_SWIGLU_OAI };
+// silu(gate) * up, gelu(gate) * up, both clamped: swiglu_oai(gate, up) of kernels/kmath.h, sigmoid(gate) * up
+enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU, PLAN_ACT_SWIGLU_OAI, PLAN_ACT_SIGMOID };
 
 // A dense weight: a matrix of `rows` rows of `cols` weights each, cols contiguous; a vector has one row.
 struct plan_weight {
@@ -98,6 +107,13 @@ struct plan_cache { // of one attention layer
     uint32_t heads_kv, head_size_k, head_size_v;
 };
 
+// What a recurrent layer remembers of a sequence: float32, zeros before the first token. Each part is
+// carried through the tokens by itself.
+struct plan_state {
+    uint32_t parts, part_floats;
+    uint64_t offset; // in floats, of part 0 in the memory of a sequence
+};
+
 struct plan_rope {
     struct kernels_rope rope; // rope.factors is NULL here: the weight below holds them
     bool neox;
@@ -132,6 +148,22 @@ struct plan_op {
             uint32_t set; // plan.experts; also for ROUTER
             enum plan_act act;
         } experts;
+        struct {
+            uint32_t groups, size;
+            uint32_t in_first, in_stride; // floats to the first part and from one to the next
+            uint32_t out_first;           // where the first part goes; the others follow it
+        } pick;
+        struct {
+            uint32_t heads, head_size;
+            float eps;
+        } l2;
+        struct {
+            uint32_t state;
+            uint32_t heads, heads_k; // of values (and of the state); of keys and queries
+            uint32_t key_size, value_size;
+            bool grouped; // neighbouring heads share a key head; else heads h, h + heads_k, ..
+            float scale;
+        } recurrent; // CONV uses state only
         enum plan_act act;
         float scale;
     } u;
@@ -141,10 +173,11 @@ struct plan {
     struct plan_weight *weights;
     struct plan_experts *experts;
     struct plan_cache *caches;
+    struct plan_state *states;
     struct plan_rope *ropes;
     struct plan_buffer *buffers;
     struct plan_op *ops;
-    uint32_t n_weights, n_experts, n_caches, n_ropes, n_buffers, n_ops;
+    uint32_t n_weights, n_experts, n_caches, n_states, n_ropes, n_buffers, n_ops;
     uint32_t head_start; // ops from here on are the head
     uint32_t layers, embedding, vocabulary;
     uint32_t logits; // buffer
@@ -154,7 +187,7 @@ struct plan {
 struct plan_builder {
     struct plan plan;
     struct arena *arena; // everything in the plan lives here
-    uint32_t capacity[6];
+    uint32_t capacity[7];
     locum_status status; // sticky
     locum_error *error;
 };
@@ -164,6 +197,8 @@ void plan_builder_init(struct plan_builder *builder, struct arena *arena, locum_
 uint32_t plan_add_weight(struct plan_builder *builder, const struct plan_weight *weight);
 uint32_t plan_add_experts(struct plan_builder *builder, const struct plan_experts *experts);
 uint32_t plan_add_cache(struct plan_builder *builder, struct plan_cache cache);
+// `offset` is set here: states lie one after the other.
+uint32_t plan_add_state(struct plan_builder *builder, struct plan_state state);
 uint32_t plan_add_rope(struct plan_builder *builder, const struct plan_rope *rope);
 uint32_t plan_add_buffer(struct plan_builder *builder, const char *name, uint64_t width, bool head);
 void plan_add_op(struct plan_builder *builder, struct plan_op op);
@@ -172,12 +207,19 @@ void plan_begin_head(struct plan_builder *builder);
 // Checks that every operation fits its buffers and weights and hands the plan out.
 locum_status plan_finish(struct plan_builder *builder, uint32_t logits, struct plan *out);
 
+// Parts of `size` that `whole` is cut into; the last one may be smaller.
+static inline uint64_t plan_parts(uint64_t whole, uint64_t size) {
+    return (whole + size - 1) / size;
+}
+
 // A plan_op with every reference set to PLAN_NONE.
 struct plan_op plan_op_make(enum plan_kind kind, uint32_t layer);
 
 // ---- sizes ----------------------------------------------------------------------------------------
 // Bytes of KV for one token over all caches, with elements of `element` bytes.
 uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element);
+// Bytes of what all recurrent layers remember of a sequence, a multiple of 64.
+uint64_t plan_state_bytes(const struct plan *plan);
 // Bytes of one expert of a set, over its matrices.
 uint64_t plan_expert_bytes(const struct plan_experts *experts);
 

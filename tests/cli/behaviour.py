@@ -24,7 +24,7 @@ STATS_KEYS = {
     "time": "compute_s io_wait_s sample_s",
     "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read reads reads_at_once "
                "reading_s evictions read_ahead slots_bytes demand_bytes_per_token",
-    "memory": "budget floor dense kv scratch slots fixed peak_rss resident_dense resident_kv "
+    "memory": "budget floor dense kv recurrent scratch slots fixed peak_rss resident_dense resident_kv "
               "resident_slots"}
 
 
@@ -65,7 +65,7 @@ def test_stats_have_their_keys():
     equal(len(one["ids"]), 5, "ids")
     check(re.fullmatch("[0-9a-f]{16}", one["logits_hash"]), "logits_hash")
     sizes = one["memory"]
-    check(sum(sizes[part] for part in ("dense", "kv", "scratch", "slots", "fixed"))
+    check(sum(sizes[part] for part in ("dense", "kv", "recurrent", "scratch", "slots", "fixed"))
           <= sizes["budget"], "the parts are more than the budget")
     check(sizes["peak_rss"] > sizes["dense"], "peak_rss")
     for part in ("dense", "kv", "slots"):

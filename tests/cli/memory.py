@@ -84,7 +84,7 @@ def holds(name):
     told = one["memory"]["peak_rss"]
     print(f"     {name}: budget {budget / MIB:.0f} MiB, peak {peak / MIB:.1f} MiB, parts "
           + ", ".join(f"{part} {one['memory'][part] / MIB:.1f}"
-                      for part in ("dense", "kv", "scratch", "slots", "fixed")))
+                      for part in ("dense", "kv", "recurrent", "scratch", "slots", "fixed")))
     check(max(peak, told) <= budget + OUTSIDE,
           f"peak memory {peak} (told: {told}) of a budget of {budget}")
     # A budget that is not used would be kept easily.

@@ -38,7 +38,7 @@ static void plan_must(const char *path) {
 }
 
 static uint64_t sum(void) {
-    return plan.dense + plan.kv + plan.scratch + plan.slots + plan.fixed;
+    return plan.dense + plan.kv + plan.recurrent + plan.scratch + plan.slots + plan.fixed;
 }
 
 static void says(const char *word) {

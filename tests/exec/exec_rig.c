@@ -66,7 +66,19 @@ static void make_pages(struct rig *rig) {
         // Neighbouring pages of a sequence do not lie beside each other.
         for (uint32_t p = 0; p < each; p++)
             rig->page[s][p] = rig->pages.data + (p * RIG_SEQUENCES + s) * rig->kv.page_bytes;
-        rig->sequences[s] = (struct exec_sequence){rig->page[s], each};
+        rig->sequences[s] = (struct exec_sequence){
+            .pages = rig->page[s], .page_count = each, .checkpoint_at = EXEC_NO_CHECKPOINT};
+    }
+}
+
+static void make_states(struct rig *rig) {
+    size_t bytes = (size_t)plan_state_bytes(&rig->model.plan);
+    if (bytes == 0) return;
+    must(rig, vmem_alloc(&rig->states, 2 * bytes * RIG_SEQUENCES, &rig->error));
+    for (uint32_t s = 0; s < RIG_SEQUENCES; s++) {
+        float *state = (float *)(void *)(rig->states.data + 2 * s * bytes);
+        rig->sequences[s].state = state;
+        rig->sequences[s].checkpoint = state + bytes / sizeof *state;
     }
 }
 
@@ -91,6 +103,7 @@ void rig_open(struct rig *rig, const struct toy_model *toy, const struct rig_opt
     must(rig, exec_kv_layout_make(plan, options->kv_f32, &rig->arena, &rig->kv, &rig->error));
     make_store(rig);
     make_pages(rig);
+    make_states(rig);
     must(rig, exec_team_create(rig->options.threads, 2, &rig->team, &rig->error));
     struct exec_config config = {.plan = plan,
                                  .kernels = &rig->kernels,
@@ -113,6 +126,7 @@ void rig_close(struct rig *rig) {
     exec_team_destroy(rig->team);
     exec_weights_release(&rig->weights);
     vmem_release(&rig->pages);
+    vmem_release(&rig->states);
     file_close(rig->files[0]);
     gguf_file_close(rig->gguf);
     arena_release(&rig->arena);

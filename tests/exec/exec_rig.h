@@ -48,6 +48,8 @@ struct rig {
     struct exec *exec;
     struct vmem pages; // of all sequences, filled with NaN at first
     uint8_t *page[RIG_SEQUENCES][RIG_POSITIONS / EXEC_KV_PAGE_POSITIONS];
+    struct vmem
+        states; // of recurrent layers: of each sequence the state, zeros at first, and a checkpoint
     struct exec_sequence sequences[RIG_SEQUENCES];
     float *logits; // [RIG_POSITIONS][vocabulary]: what the last rig_run computed, row = its token
     uint32_t rows; // rows that came, and in which order
