@@ -318,7 +318,8 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
     const locum_memory_plan *p = &n->plan;
-    engine_size_init(&n->size, n->store, p->dense + p->kv + p->scratch + p->fixed, &n->log);
+    engine_size_init(&n->size, n->store,
+                     p->dense + p->kv + p->recurrent + p->scratch + p->fixed, &n->log);
     STATUS_TRY(make_exec(n, error));
     STATUS_TRY(session_pool_init(&n->pool, &n->layout.kv, n->plan.context,
                                  plan_state_bytes(&n->layout.model.plan), &n->layout.arena, error));

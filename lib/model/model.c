@@ -6,12 +6,13 @@
 #include "model/model_builder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The registry: one row per architecture, defined in its own file. In alphabetical order.
 static const struct model_arch *const archs[] = {
-    &model_gemma3,   &model_gpt_oss, &model_llama,   &model_olmoe,
-    &model_qwen2moe, &model_qwen3,   &model_qwen3moe,
+    &model_gemma3, &model_gpt_oss, &model_llama,     &model_olmoe,    &model_qwen2moe,
+    &model_qwen3,  &model_qwen35,  &model_qwen35moe, &model_qwen3moe, &model_qwen3next,
 };
 enum { ARCH_COUNT = sizeof archs / sizeof *archs };
 
@@ -71,6 +72,15 @@ static locum_status read_vocabulary(const struct gguf_file *file, uint32_t *out,
     return LOCUM_OK;
 }
 
+// Whether the tensor belongs to a prediction block (behind the layers of the main pass), which is left out.
+static bool predicts(const struct model_builder *b, const char *name) {
+    static const char prefix[] = "blk.";
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0) return false;
+    char *end;
+    unsigned long block = strtoul(name + sizeof prefix - 1, &end, 10);
+    return *end == '.' && end != name + sizeof prefix - 1 && block >= b->params->layers;
+}
+
 // An unknown extra tensor is harmless (and counted); an unknown scale is not: the file expects its product.
 static locum_status count_unknown(const struct model_builder *b, uint64_t *unknown,
                                   locum_error *error) {
@@ -79,6 +89,7 @@ static locum_status count_unknown(const struct model_builder *b, uint64_t *unkno
     for (uint64_t i = 0; i < count; i++) {
         if (b->used[i]) continue;
         const char *name = gguf_file_tensor(b->file, i)->name;
+        if (predicts(b, name)) continue;
         size_t length = strlen(name);
         if (length > 6 && strcmp(name + length - 6, ".scale") == 0) {
             return status_fail(

@@ -149,6 +149,17 @@ uint32_t model_vector(struct model_builder *builder, enum model_need need, uint6
     return bind_vectors(builder, need, tensor, name, size, 1);
 }
 
+uint32_t model_vectors(struct model_builder *builder, uint64_t size, uint64_t rows,
+                       const char *format, ...) {
+    if (failed(builder)) return PLAN_NONE;
+    char name[LIMIT_GGUF_NAME];
+    va_list arguments;
+    va_start(arguments, format);
+    const struct gguf_tensor *tensor = find(builder, format, arguments, name);
+    va_end(arguments);
+    return bind_vectors(builder, MODEL_REQUIRED, tensor, name, size, rows);
+}
+
 // ---- experts ----------------------------------------------------------------------------------------
 static bool bind_stacked(struct model_builder *builder, const struct gguf_tensor *tensor,
                          struct plan_expert_matrix *matrix, uint64_t cols, uint64_t rows) {

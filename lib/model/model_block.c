@@ -2,6 +2,7 @@
 //
 // The blocks that families share. Each appends its operations to the plan; buffers are made once and
 // reused by all layers, since layers run one after the other.
+#include "kernels/kernels.h"
 #include "model/model_builder.h"
 
 #include <math.h>
@@ -44,6 +45,18 @@ static void op_rope(struct model_builder *b, uint32_t layer, uint32_t buffer, ui
     op.u.rope.table = table;
     op.u.rope.heads = heads;
     op.u.rope.head_size = b->params->head_size_k;
+    plan_add_op(&b->plan, op);
+}
+
+// `size` floats of each of `groups` groups of in, which begin `stride` floats apart.
+static void op_pick(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t first,
+                    uint32_t stride, uint32_t groups, uint32_t size, uint32_t out,
+                    uint32_t out_first) {
+    struct plan_op op = plan_op_make(PLAN_PICK, layer);
+    op.in = in, op.out = out;
+    op.u.pick.groups = groups, op.u.pick.size = size;
+    op.u.pick.in_first = first, op.u.pick.in_stride = stride;
+    op.u.pick.out_first = out_first;
     plan_add_op(&b->plan, op);
 }
 
@@ -126,6 +139,28 @@ static void attend(struct model_builder *b, uint32_t layer, const struct attenti
     plan_add_op(&b->plan, op);
 }
 
+// Queries, and the gate of their output where there is one: gives its buffer, else PLAN_NONE.
+static uint32_t project_queries(struct model_builder *b, uint32_t layer,
+                                const struct model_attention *how, uint32_t q) {
+    const struct model_params *p = b->params;
+    uint32_t heads = p->heads[layer], size = p->head_size_k;
+    uint64_t width = (uint64_t)heads * size;
+    if (!how->gated) {
+        project(b, layer, "attn_q", how->biased, b->n, q, p->embedding, width);
+        return PLAN_NONE;
+    }
+    if (p->head_size_v != size) {
+        model_fail(b, LOCUM_E_UNSUPPORTED,
+                   "the gate of attention needs keys and values of one size; they have %u and %u",
+                   size, p->head_size_v);
+    }
+    uint32_t both = model_buffer(b, "qg", 2 * width), gate = model_buffer(b, "ag", width);
+    project(b, layer, "attn_q", how->biased, b->n, both, p->embedding, 2 * width);
+    op_pick(b, layer, both, 0, 2 * size, heads, size, q, 0);
+    op_pick(b, layer, both, size, 2 * size, heads, size, gate, 0);
+    return gate;
+}
+
 void model_attention(struct model_builder *b, uint32_t layer, struct model_attention how) {
     const struct model_params *p = b->params;
     uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
@@ -137,7 +172,7 @@ void model_attention(struct model_builder *b, uint32_t layer, struct model_atten
                                     model_buffer(b, "v", v_width), model_buffer(b, "a", a_width)};
     op_norm(b, layer, b->x, b->n,
             model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
-    project(b, layer, "attn_q", how.biased, b->n, use.q, width, q_width);
+    uint32_t gate = project_queries(b, layer, &how, use.q);
     project(b, layer, "attn_k", how.biased, b->n, use.k, width, k_width);
     project(b, layer, "attn_v", how.biased, b->n, use.v, width, v_width);
     qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, heads);
@@ -146,12 +181,115 @@ void model_attention(struct model_builder *b, uint32_t layer, struct model_atten
     op_rope(b, layer, use.k, heads_kv, how.rope);
     if (how.scale_size == 0) how.scale_size = p->head_size_k;
     attend(b, layer, &use, &how);
+    if (gate != PLAN_NONE) {
+        op_activate(b, layer, gate, use.a, PLAN_ACT_SIGMOID);
+        use.a = gate;
+    }
     project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, width);
     if (how.post_norm) {
         uint32_t weight =
             model_vector(b, MODEL_REQUIRED, width, "blk.%u.post_attention_norm.weight", layer);
         op_norm(b, layer, b->t, b->t, weight, 1);
     }
+    op_add(b, layer, b->t, b->x);
+}
+
+// ---- gated delta net ----------------------------------------------------------------------------------
+// Smallest length that the authors' definition divides a key or query by, squared.
+#define DELTA_LENGTH_EPS 1e-6f
+
+struct delta_buffers {
+    uint32_t c, z, alpha,
+        beta; // [q heads | k heads | v heads], gate of the output, gates of the state
+};
+
+static void project_grouped(struct model_builder *b, uint32_t layer, const struct model_delta *how,
+                            const struct delta_buffers *use) {
+    uint32_t k = how->key_size, groups = how->heads_k;
+    uint32_t v = how->heads / groups * how->value_size, stride = 2 * k + 2 * v;
+    uint64_t width = (uint64_t)groups * stride;
+    uint32_t all = model_buffer(b, "qkvz", width);
+    project(b, layer, "ssm_in", false, b->n, all, b->params->embedding, width);
+    op_pick(b, layer, all, 0, stride, groups, k, use->c, 0);
+    op_pick(b, layer, all, k, stride, groups, k, use->c, groups * k);
+    op_pick(b, layer, all, 2 * k, stride, groups, v, use->c, 2 * groups * k);
+    op_pick(b, layer, all, 2 * k + v, stride, groups, v, use->z, 0);
+}
+
+static void project_delta(struct model_builder *b, uint32_t layer, const struct model_delta *how,
+                          const struct delta_buffers *use, uint64_t c_width, uint64_t z_width) {
+    uint64_t width = b->params->embedding;
+    if (model_has(b, "blk.%u.ssm_in.weight", layer)) {
+        project_grouped(b, layer, how, use);
+    } else {
+        project(b, layer, "attn_qkv", false, b->n, use->c, width, c_width);
+        project(b, layer, "attn_gate", false, b->n, use->z, width, z_width);
+    }
+    if (how->grouped) {
+        uint32_t each = how->heads / how->heads_k, both = model_buffer(b, "ba", 2ull * how->heads);
+        project(b, layer, "ssm_ba", false, b->n, both, width, 2ull * how->heads);
+        op_pick(b, layer, both, 0, 2 * each, how->heads_k, each, use->beta, 0);
+        op_pick(b, layer, both, each, 2 * each, how->heads_k, each, use->alpha, 0);
+    } else {
+        project(b, layer, "ssm_alpha", false, b->n, use->alpha, width, how->heads);
+        project(b, layer, "ssm_beta", false, b->n, use->beta, width, how->heads);
+    }
+}
+
+static void convolve(struct model_builder *b, uint32_t layer, const struct model_delta *how,
+                     uint32_t c, uint64_t c_width) {
+    struct plan_state state = {.parts = (uint32_t)plan_parts(c_width, KERNELS_CONV_CHANNELS),
+                               .part_floats = (how->taps - 1) * KERNELS_CONV_CHANNELS};
+    struct plan_op conv = plan_op_make(PLAN_CONV, layer);
+    conv.out = c;
+    conv.weight = model_vectors(b, how->taps, c_width, "blk.%u.ssm_conv1d.weight", layer);
+    conv.u.recurrent.state = plan_add_state(&b->plan, state);
+    plan_add_op(&b->plan, conv);
+    struct plan_op norm = plan_op_make(PLAN_L2_NORM, layer);
+    norm.out = c;
+    norm.u.l2.heads = 2 * how->heads_k, norm.u.l2.head_size = how->key_size;
+    norm.u.l2.eps = DELTA_LENGTH_EPS;
+    plan_add_op(&b->plan, norm);
+}
+
+static void delta_rule(struct model_builder *b, uint32_t layer, const struct model_delta *how,
+                       const struct delta_buffers *use, uint32_t out) {
+    struct plan_op gates = plan_op_make(PLAN_DELTA_GATES, layer);
+    gates.in = use->alpha, gates.in2 = use->beta;
+    gates.out = model_buffer(b, "gates", 2ull * how->heads);
+    gates.weight = model_vector(b, MODEL_REQUIRED, how->heads, "blk.%u.ssm_a", layer);
+    gates.bias = model_vector(b, MODEL_REQUIRED, how->heads, "blk.%u.ssm_dt.bias", layer);
+    plan_add_op(&b->plan, gates);
+    uint64_t stripes = plan_parts(how->value_size, KERNELS_DELTA_COLUMNS);
+    struct plan_state state = {.parts = (uint32_t)(how->heads * stripes),
+                               .part_floats = how->key_size * KERNELS_DELTA_COLUMNS};
+    struct plan_op delta = plan_op_make(PLAN_DELTA, layer);
+    delta.in = use->c, delta.in2 = gates.out, delta.out = out;
+    delta.u.recurrent.state = plan_add_state(&b->plan, state);
+    delta.u.recurrent.heads = how->heads, delta.u.recurrent.heads_k = how->heads_k;
+    delta.u.recurrent.key_size = how->key_size, delta.u.recurrent.value_size = how->value_size;
+    delta.u.recurrent.grouped = how->grouped;
+    delta.u.recurrent.scale = 1.0f / sqrtf((float)how->key_size);
+    plan_add_op(&b->plan, delta);
+}
+
+void model_delta_net(struct model_builder *b, uint32_t layer, const struct model_delta *how) {
+    uint64_t width = b->params->embedding, z_width = (uint64_t)how->heads * how->value_size;
+    uint64_t c_width = 2ull * how->heads_k * how->key_size + z_width;
+    struct delta_buffers use = {model_buffer(b, "c", c_width), model_buffer(b, "z", z_width),
+                                model_buffer(b, "alpha", how->heads),
+                                model_buffer(b, "beta", how->heads)};
+    uint32_t o = model_buffer(b, "o", z_width);
+    op_norm(b, layer, b->x, b->n,
+            model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
+    project_delta(b, layer, how, &use, c_width, z_width);
+    convolve(b, layer, how, use.c, c_width);
+    delta_rule(b, layer, how, &use, o);
+    op_norm(b, layer, o, o,
+            model_vector(b, MODEL_REQUIRED, how->value_size, "blk.%u.ssm_norm.weight", layer),
+            how->heads);
+    op_activate(b, layer, use.z, o, PLAN_ACT_SILU);
+    project(b, layer, "ssm_out", false, use.z, b->t, z_width, width);
     op_add(b, layer, b->t, b->x);
 }
 
@@ -187,7 +325,7 @@ static void ffn_norm(struct model_builder *b, uint32_t layer, const char *role) 
 }
 
 void model_dense_ffn(struct model_builder *b, uint32_t layer, struct model_ffn how) {
-    ffn_norm(b, layer, "ffn_norm");
+    ffn_norm(b, layer, how.norm ? how.norm : "ffn_norm");
     gated_ffn(b, layer, "", b->params->ff[layer], how.act, b->t);
     if (how.post_norm) {
         uint32_t weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,

@@ -41,6 +41,9 @@ uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint6
 // An F32 vector.
 uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
                       const char *name, ...) __attribute__((format(printf, 4, 5)));
+// `rows` F32 vectors of `size`, one after the other; required.
+uint32_t model_vectors(struct model_builder *builder, uint64_t size, uint64_t rows,
+                       const char *name, ...) __attribute__((format(printf, 4, 5)));
 bool model_has(const struct model_builder *builder, const char *name, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -74,6 +77,8 @@ struct model_attention {
     bool post_norm;      // post_attention_norm on the block's output
     bool biased;         // biases of the four projections are needed, else used if they are there
     bool sinks;          // a logit per head that takes a share of the softmax (attn_sinks)
+    // attn_q has rows [query | gate] for each head; the output is multiplied by sigmoid(gate)
+    bool gated;
 };
 void model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
 
@@ -82,9 +87,22 @@ void model_attention(struct model_builder *builder, uint32_t layer, struct model
 locum_status model_windows(struct model_builder *builder, uint32_t period,
                            bool windowed[LIMIT_LAYERS]);
 
+// Gated delta net: what takes the place of attention in recurrent layers. Projections come as the
+// operations want them (attn_qkv, attn_gate) or, in old files, grouped by key heads (ssm_in).
+struct model_delta {
+    uint32_t heads, heads_k; // of values; of keys and queries
+    uint32_t key_size, value_size;
+    uint32_t taps; // of the convolution
+    // Neighbouring heads share a key head, and their gates lie together (ssm_ba); else heads h,
+    // h + heads_k, .. share it (and the file has ssm_alpha, ssm_beta).
+    bool grouped;
+};
+void model_delta_net(struct model_builder *builder, uint32_t layer, const struct model_delta *how);
+
 struct model_ffn {
     enum plan_act act;
     bool post_norm; // post_ffw_norm on the block's output
+    const char *norm; // role of the norm before it; NULL: ffn_norm
 };
 void model_dense_ffn(struct model_builder *builder, uint32_t layer, struct model_ffn how);
 

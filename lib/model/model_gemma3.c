@@ -48,7 +48,7 @@ static void build(struct model_builder *b) {
             .post_norm = true,
         };
         model_attention(b, i, attention);
-        model_dense_ffn(b, i, (struct model_ffn){PLAN_ACT_GELU, true});
+        model_dense_ffn(b, i, (struct model_ffn){.act = PLAN_ACT_GELU, .post_norm = true});
     }
     model_head(b);
 }

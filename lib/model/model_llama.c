@@ -15,7 +15,7 @@ static void build(struct model_builder *b) {
             struct model_routing routing = {KERNELS_GATING_SOFTMAX, true, p->ff[i]};
             model_moe(b, i, (struct model_moe){.routing = routing});
         } else {
-            model_dense_ffn(b, i, (struct model_ffn){PLAN_ACT_SILU, false});
+            model_dense_ffn(b, i, (struct model_ffn){.act = PLAN_ACT_SILU});
         }
     }
     model_head(b);

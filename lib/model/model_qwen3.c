@@ -11,7 +11,7 @@ static void build(struct model_builder *b) {
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
         model_attention(b, i, attention);
-        model_dense_ffn(b, i, (struct model_ffn){PLAN_ACT_SILU, false});
+        model_dense_ffn(b, i, (struct model_ffn){.act = PLAN_ACT_SILU});
     }
     model_head(b);
 }

@@ -17,7 +17,8 @@ from cli_test import PROSE, check, equal, inspect, locum, main, model, stats
 FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
-            "gpt-oss": "good-gpt-oss-mxfp4"}
+            "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
+            "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
 CONTEXT = 2048
 PROMPT = PROSE + "\n\n" + PROSE  # more tokens than the largest chunk has
@@ -182,6 +183,18 @@ def test_gemma3():
 
 def test_gpt_oss():
     gate("gpt-oss")
+
+
+def test_qwen35moe():
+    gate("qwen35moe")
+
+
+def test_qwen35():
+    gate("qwen35")
+
+
+def test_qwen3next():
+    gate("qwen3next")
 
 
 if __name__ == "__main__":

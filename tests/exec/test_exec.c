@@ -362,9 +362,9 @@ static void mix_run(const struct mix *mix, uint32_t each, struct rig_options opt
 
 static void neighbours_do_not_matter(void **state) {
     (void)state;
-    static const char *const archs[] = {"qwen3moe", "gemma3"};
+    static const char *const archs[] = {"qwen3moe", "gemma3", "qwen35moe"};
     static struct mix mix;
-    for (size_t a = 0; a < 2; a++) {
+    for (size_t a = 0; a < 3; a++) {
         begin_arch(archs[a]);
         for (uint32_t s = 0; s < RIG_SEQUENCES; s++) {
             mix.count[s] = 30 + 20 * s; // the last ones end in another page
@@ -376,6 +376,33 @@ static void neighbours_do_not_matter(void **state) {
         mix_run(&mix, 1, (struct rig_options){.threads = 2});
         mix_run(&mix, 2, (struct rig_options){.pool = RIG_FLOOR}); // 8 tokens: order of arrival
         mix_run(&mix, 13, (struct rig_options){.threads = 3, .pool = RIG_FLOOR});
+    }
+}
+
+// What recurrent layers hold before a position in the middle of a step goes to the checkpoint, and from
+// there the text can be continued.
+static void checkpoints_hold_what_was_before(void **state) {
+    (void)state;
+    enum { LONG = 90, AT = 77 };
+    locum_token tokens[LONG];
+    begin_arch("qwen35moe");
+    static const struct rig_options same[] = {
+        {.threads = 2, .chunk = 16}, {.chunk = 1}, {.chunk = 77}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        open_with(same[i]);
+        rig_text(&rig, 1, tokens, LONG);
+        struct exec_sequence *first = &rig.sequences[0], *second = &rig.sequences[1];
+        size_t bytes = (size_t)plan_state_bytes(&rig.model.plan);
+        first->checkpoint_at = AT;
+        assert_int_equal(rig_run(&rig, 0, tokens, 0, LONG), LOCUM_OK);
+        uint64_t tail = rig_hash(&rig, AT, LONG - AT);
+        assert_int_equal(rig_run(&rig, 1, tokens, 0, AT), LOCUM_OK);
+        assert_memory_equal(first->checkpoint, second->state, bytes);
+        assert_memory_not_equal(first->state, second->state, bytes);
+        memcpy(first->state, first->checkpoint, bytes);
+        first->checkpoint_at = EXEC_NO_CHECKPOINT;
+        assert_int_equal(rig_run(&rig, 0, tokens + AT, AT, LONG - AT), LOCUM_OK);
+        assert_int_equal(rig_hash(&rig, 0, LONG - AT), tail);
     }
 }
 
@@ -680,6 +707,7 @@ int main(void) {
         TEST(forms_of_experts_are_one_model),
         TEST(cache_types),
         TEST(neighbours_do_not_matter),
+        TEST(checkpoints_hold_what_was_before),
         TEST(only_wanted_rows_come),
         TEST(window_at_the_borders_of_pages),
         TEST(numeric_failure_leaves_the_rest),

@@ -118,8 +118,11 @@ static void every_architecture_builds(void **state) {
         assert_int_equal(plan->n_experts, s->experts ? s->layers : 0);
         assert_int_equal(count_kind(plan, PLAN_EXPERTS), plan->n_experts);
         assert_int_equal(count_kind(plan, PLAN_ROUTER), plan->n_experts);
-        assert_int_equal(count_kind(plan, PLAN_ATTENTION), s->layers);
-        assert_int_equal(plan->n_caches, s->layers);
+        uint32_t attention = s->interval ? s->layers / s->interval : s->layers;
+        assert_int_equal(count_kind(plan, PLAN_ATTENTION), attention);
+        assert_int_equal(plan->n_caches, attention);
+        assert_int_equal(count_kind(plan, PLAN_DELTA), s->layers - attention);
+        assert_int_equal(plan->n_states, 2 * (s->layers - attention));
         assert_int_equal(plan->buffers[plan->logits].width, s->vocabulary);
         // Every tensor is a weight or a matrix of experts; a tied one is a weight twice.
         assert_int_equal(plan->n_weights + 3 * plan->n_experts, toy->tensor_count + s->tied);
@@ -220,7 +223,8 @@ static bool ends(const char *text, const char *end) {
 }
 
 static bool is_optional(const char *arch, const char *name) {
-    if (strcmp(arch, "gpt-oss") != 0 && ends(name, ".bias")) return true;
+    bool needed = strcmp(arch, "gpt-oss") == 0 || ends(name, ".ssm_dt.bias");
+    if (!needed && ends(name, ".bias")) return true;
     return strcmp(name, "output.weight") == 0;
 }
 
@@ -381,12 +385,11 @@ static void unknown_tensors(void **state) {
 static void blocks_for_prediction_are_left_out(void **state) {
     (void)state;
     begin_arch("qwen3moe");
-    uint32_t all = w.toy->tensor_count;
     toy_set_u32(w.toy, ".nextn_predict_layers", 1);
     const struct plan *plan = build();
     assert_int_equal(plan->layers, 2);
     assert_int_equal(plan->n_experts, 2);
-    assert_int_equal(w.model.unknown_tensors, (all - 3) / 3);
+    assert_int_equal(w.model.unknown_tensors, 0); // they are known, and not used
     toy_set_u32(w.toy, ".nextn_predict_layers", 3);
     refused(LOCUM_E_FORMAT, "qwen3moe.nextn_predict_layers", NULL);
 }
@@ -495,6 +498,73 @@ static void odd_heads_are_unsupported(void **state) {
     spec.head_size = 12;
     begin(&spec);
     refused(LOCUM_E_UNSUPPORTED, "12", "multiples of 8", NULL);
+}
+
+// ---- recurrent layers ---------------------------------------------------------------------------
+static void recurrent_numbers_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *key;
+        uint32_t value;
+        locum_status status;
+    } numbers[] = {
+        {".ssm.conv_kernel", 1, LOCUM_E_FORMAT},
+        {".ssm.conv_kernel", 9, LOCUM_E_FORMAT},
+        {".ssm.time_step_rank", 0, LOCUM_E_FORMAT},
+        {".ssm.time_step_rank", 5, LOCUM_E_FORMAT}, // no multiple of the key heads
+        {".ssm.group_count", 3, LOCUM_E_FORMAT},
+        {".ssm.inner_size", 161, LOCUM_E_FORMAT}, // no multiple of the heads
+        {".ssm.state_size", LIMIT_HEAD_SIZE + 8, LOCUM_E_FORMAT},
+        {".full_attention_interval", 0, LOCUM_E_FORMAT},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin_arch("qwen35moe");
+        toy_set_u32(w.toy, numbers[i].key, numbers[i].value);
+        refused(numbers[i].status, strrchr(numbers[i].key, '.') + 1, "qwen35moe.", NULL);
+        if (strncmp(numbers[i].key, ".ssm", 4) != 0) continue; // the others have a default
+        toy_unset(w.toy, numbers[i].key);
+        refused(LOCUM_E_FORMAT, numbers[i].key, NULL);
+    }
+    begin_arch("qwen35moe");
+    toy_set_u32(w.toy, ".ssm.state_size", 20);
+    refused(LOCUM_E_UNSUPPORTED, "recurrent heads of 20 (keys) and 40 (values)", NULL);
+    toy_set_u32(w.toy, ".ssm.state_size", 16);
+    toy_set_u32(w.toy, ".ssm.inner_size", 4 * 36);
+    refused(LOCUM_E_UNSUPPORTED, "recurrent heads of 16 (keys) and 36 (values)", NULL);
+    begin_arch("qwen35moe"); // the gate takes the place of a value
+    toy_set_u32(w.toy, ".attention.value_length", 24);
+    refused(LOCUM_E_UNSUPPORTED, "16 and 24", NULL);
+}
+
+// A list over all blocks goes before the interval.
+static void recurrent_layers_by_list(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen35");
+    begin(&spec);
+    const uint8_t list[] = {1, 0, 1};
+    toy_set_u32(w.toy, ".full_attention_interval", 3);
+    toy_set_array(w.toy, ".attention.recurrent_layers", GGUF_BOOL, list, 3);
+    const struct plan *plan = build();
+    assert_int_equal(op_of(plan, PLAN_ATTENTION, 0)->layer, 1);
+    toy_set_array(w.toy, ".attention.recurrent_layers", GGUF_BOOL, list, 2);
+    refused(LOCUM_E_FORMAT, "recurrent_layers", NULL);
+}
+
+static void heads_of_keys_are_shared_in_two_ways(void **state) {
+    (void)state;
+    begin_arch("qwen35moe");
+    assert_false(op_of(build(), PLAN_DELTA, 0)->u.recurrent.grouped);
+    begin_arch("qwen3next");
+    const struct plan *plan = build();
+    const struct plan_op *delta = op_of(plan, PLAN_DELTA, 1);
+    assert_true(delta->u.recurrent.grouped);
+    assert_int_equal(delta->layer, 2);
+    assert_int_equal(delta->u.recurrent.key_size, 16);
+    assert_int_equal(delta->u.recurrent.value_size, 40);
+    assert_int_equal(plan->states[delta->u.recurrent.state].parts, 4 * 2);
+    // Half of each head turns; the gate of attention is a sigmoid.
+    assert_int_equal(plan->ropes[0].rope.n_rot, 8);
+    assert_int_equal(op_of(plan, PLAN_ACTIVATE, 2)->u.act, PLAN_ACT_SIGMOID);
 }
 
 // Keys that files may leave out.
@@ -748,6 +818,9 @@ int main(void) {
         TEST(bad_floats_are_named),
         TEST(missing_numbers_are_named),
         TEST(odd_heads_are_unsupported),
+        TEST(recurrent_numbers_are_checked),
+        TEST(recurrent_layers_by_list),
+        TEST(heads_of_keys_are_shared_in_two_ways),
         TEST(defaults),
         TEST(numbers_per_layer),
         TEST(routing_keys),

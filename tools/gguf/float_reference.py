@@ -106,6 +106,10 @@ class Layer:
         local = self.window and model.arch.window_rope
         self.rope = model.local_rope if local else model.rope
         size = (model.kv_heads, model.context, model.head_dim)
+        self.recurrent = model.is_recurrent(index)
+        if self.recurrent:
+            model.delta.prepare(self)
+            return
         self.keys = np.zeros(size, model.dtype)
         self.values = np.zeros(size, model.dtype)
 
@@ -121,6 +125,78 @@ class Layer:
         y = x @ self.model.expert(self.prefix, part, e).T
         bias = self.get("ffn_%s_exps.bias" % part)
         return y if bias is None else y + bias[e]
+
+
+class DeltaNet:
+    """Gated delta nets: Yang, Kautz, Hatamizadeh, 2024, as the authors of Qwen3-Next use them. One
+    position after the other."""
+
+    LENGTH_EPS = 1e-6              # below the root of a key's squared length
+
+    def __init__(self, model):
+        self.model = model
+        self.heads, self.key_heads = (model.number("ssm.time_step_rank"),
+                                      model.number("ssm.group_count"))
+        self.size = model.number("ssm.state_size")
+        self.value_size = model.number("ssm.inner_size") // self.heads
+        self.taps = model.number("ssm.conv_kernel")
+        head = np.arange(self.heads)
+        self.key_head = (head % self.key_heads if model.arch.delta == "tiled"
+                         else head // (self.heads // self.key_heads))
+        self.keys = self.key_heads * self.size
+        self.channels = 2 * self.keys + self.heads * self.value_size
+
+    def prepare(self, layer):
+        layer.inputs = np.zeros((self.taps - 1, self.channels), self.model.dtype)
+        layer.state = np.zeros((self.heads, self.size, self.value_size), self.model.dtype)
+
+    def ungroup(self, rows, sizes):
+        """Parts of rows that lie together by key heads, each as (tokens, all heads' values)."""
+        groups = rows.reshape(len(rows), self.key_heads, -1)
+        parts = np.split(groups, np.cumsum(sizes)[:-1], axis=-1)
+        return [p.reshape(len(rows), -1) for p in parts]
+
+    def project(self, layer, x):
+        each = self.heads // self.key_heads
+        if layer.get("ssm_in.weight") is None:
+            qkv, z = layer.linear(x, "attn_qkv"), layer.linear(x, "attn_gate")
+        else:
+            values = each * self.value_size
+            q, k, v, z = self.ungroup(layer.linear(x, "ssm_in"),
+                                      [self.size, self.size, values, values])
+            qkv = np.concatenate([q, k, v], axis=-1)
+        if layer.get("ssm_ba.weight") is None:
+            return qkv, z, layer.linear(x, "ssm_beta"), layer.linear(x, "ssm_alpha")
+        return (qkv, z, *self.ungroup(layer.linear(x, "ssm_ba"), [each, each]))
+
+    def convolve(self, layer, qkv):
+        rows = np.concatenate([layer.inputs, qkv])
+        layer.inputs = rows[len(rows) - (self.taps - 1):]
+        weight = layer.get("ssm_conv1d.weight")
+        return silu(sum(rows[j:j + len(qkv)] * weight[:, j] for j in range(self.taps)))
+
+    def unit(self, x):
+        length = np.sum(x * x, axis=-1, keepdims=True) + x.dtype.type(self.LENGTH_EPS)
+        return x / np.sqrt(length)
+
+    def run(self, layer, x):
+        qkv, z, b, a = self.project(layer, x)
+        qkv, n = self.convolve(layer, qkv), len(x)
+        q, k, v = np.split(qkv, [self.keys, 2 * self.keys], axis=-1)
+        q = self.unit(q.reshape(n, self.key_heads, -1))[:, self.key_head]
+        k = self.unit(k.reshape(n, self.key_heads, -1))[:, self.key_head]
+        q = q * x.dtype.type(1 / np.sqrt(self.size))
+        v = v.reshape(n, self.heads, -1)
+        beta = sigmoid(b)
+        decay = np.exp(layer.get("ssm_a") * np.logaddexp(0, a + layer.get("ssm_dt.bias")))
+        out, state = np.empty_like(v), layer.state
+        for t in range(n):
+            state *= decay[t][:, None, None]
+            change = beta[t][:, None] * (v[t] - np.einsum("hkv,hk->hv", state, k[t]))
+            state += k[t][:, :, None] * change[:, None, :]
+            out[t] = np.einsum("hkv,hk->hv", state, q[t])
+        out = rms_norm(out, layer.get("ssm_norm.weight"), self.model.eps)
+        return layer.linear(out.reshape(n, -1) * silu(z), "ssm_out")
 
 
 class Model:
@@ -142,13 +218,20 @@ class Model:
         self.rope = self.make_rope()
         self.local_rope = Rope(self.number("rope.dimension_count", self.head_dim),
                                self.number("rope.freq_base_swa", 10000.0))
-        self.layers = [Layer(self, i) for i in range(self.number("block_count"))]
+        self.delta = DeltaNet(self) if self.arch.delta else None
+        count = self.number("block_count") - self.number("nextn_predict_layers", 0)
+        self.layers = [Layer(self, i) for i in range(count)]
         self.length = 0            # positions computed so far
         self.margins = []
 
     def number(self, key, *default):
         full = self.name + "." + key
         return self.file.meta.get(full, *default) if default else self.file.meta[full]
+
+    def is_recurrent(self, index):
+        if not self.arch.delta:
+            return False
+        return (index + 1) % self.number("full_attention_interval", 4) != 0
 
     def make_rope(self):
         factor = self.number("rope.scaling.factor", 1.0)
@@ -187,6 +270,8 @@ class Model:
             q = rms_norm(q, layer.get("attn_q_norm.weight"), self.eps)
             k = rms_norm(k, layer.get("attn_k_norm.weight"), self.eps)
         n = len(x)
+        if self.arch.gated_attention:
+            q, gate = np.split(q.reshape(n, self.heads, 2 * self.head_dim), 2, axis=-1)
         q = q.reshape(n, self.heads, self.head_dim)
         k = k.reshape(n, self.kv_heads, self.head_dim)
         if self.arch.qk_norm == "head":
@@ -202,6 +287,8 @@ class Model:
         for start in range(0, n, ATTENTION_ROWS):
             stop = min(n, start + ATTENTION_ROWS)
             out[start:stop] = self.attend(layer, q[start:stop], self.length + start)
+        if self.arch.gated_attention:
+            out *= sigmoid(gate)
         return layer.linear(out.reshape(n, -1), "attn_output")
 
     def attend(self, layer, q, first):
@@ -254,7 +341,8 @@ class Model:
         return y
 
     def block(self, layer, x):
-        y = self.attention(layer, rms_norm(x, layer.get("attn_norm.weight"), self.eps))
+        inner = rms_norm(x, layer.get("attn_norm.weight"), self.eps)
+        y = self.delta.run(layer, inner) if layer.recurrent else self.attention(layer, inner)
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_attention_norm.weight"), self.eps)
         x = x + y

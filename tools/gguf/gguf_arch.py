@@ -27,6 +27,10 @@ class Arch:
     yarn_truncates: bool = True    # YaRN rounds its limits to whole pairs
     tied_only: bool = False        # published files have no output tensor
     free_head_dim: bool = True     # head size may differ from width / heads
+    gated_attention: bool = False  # attn_q holds [query | gate] per head
+    delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
+                                   # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
+    sections: bool = False         # the file states how multi-section RoPE divides the pairs
 
 
 ARCHES = {a.name: a for a in [
@@ -37,6 +41,12 @@ ARCHES = {a.name: a for a in [
     Arch("olmoe", rope="halves", experts="always", qk_norm="row", norm_top_k=False,
          free_head_dim=False),
     Arch("qwen3", rope="halves", experts="never", qk_norm="head"),
+    Arch("qwen35", rope="halves", experts="never", qk_norm="head", gated_attention=True,
+         delta="tiled", ffn_norm="post_attention_norm", sections=True),
+    Arch("qwen35moe", rope="halves", experts="always", qk_norm="head", shared_expert=True,
+         gated_attention=True, delta="tiled", ffn_norm="post_attention_norm", sections=True),
+    Arch("qwen3next", rope="halves", experts="always", qk_norm="head", shared_expert=True,
+         gated_attention=True, delta="grouped", ffn_norm="post_attention_norm"),
     Arch("gemma3", rope="halves", experts="never", qk_norm="head", post_norms=True,
          activation="gelu", scale_embedding=True, window_period=6, window_rope=True,
          tied_only=True),

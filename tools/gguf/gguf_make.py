@@ -29,7 +29,7 @@ from gguf_arch import ARCHES
 # Where a row is no multiple of 256, the type that converters use instead.
 FALLBACK = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_0",
             "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
-ROLES = ("embed", "output", "attn", "ffn", "gate_up", "gate", "up", "down", "shared")
+ROLES = ("embed", "output", "attn", "delta", "ffn", "gate_up", "gate", "up", "down", "shared")
 CHAT_TEMPLATE = ("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
                  "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
 
@@ -59,6 +59,14 @@ class Spec:
                                    # context, less a hair: there YaRN's upper limit is a whole pair
     eps: float = 1e-5
     window: int = 48               # of sliding-window layers
+    rotary: int = 0                # leading dims of a head that RoPE turns; 0: all
+    interval: int = 4              # of gated delta nets: every n-th layer is attention
+    delta_heads: int = 4
+    delta_key_heads: int = 2
+    delta_head_dim: int = 32
+    taps: int = 4                  # of their convolution
+    grouped: bool = False          # old layout: projections in one tensor, grouped by key heads
+    predict: int = 0               # blocks behind the layers that predict further tokens
     tied: bool = False
     bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
     per_expert: bool = False       # old layout: one 2-D tensor per expert
@@ -80,6 +88,7 @@ class Spec:
             self.experts = 8
         if arch.experts == "never":
             self.experts = 0
+        self.rotary = self.rotary or self.head_dim
 
 
 SIZES = {
@@ -125,12 +134,15 @@ class Maker:
         self.tensors.append(gguf.NewTensor(name, dims, type_name, data))
 
     def role_type(self, role, layer=0):
-        fallback = {"gate": "gate_up", "up": "gate_up"}.get(role)
+        fallback = {"gate": "gate_up", "up": "gate_up", "delta": "attn"}.get(role)
         chosen = self.spec.types.get(role) or self.spec.types.get(fallback) or [self.spec.type]
         return chosen[layer % len(chosen)]
 
+    def weights(self, name, rows, columns, gain=1.0, stack=()):
+        return self.normal(name, (*stack, rows, columns), gain / np.sqrt(columns))
+
     def matrix(self, name, rows, columns, role, gain=1.0, layer=0, stack=()):
-        values = self.normal(name, (*stack, rows, columns), gain / np.sqrt(columns))
+        values = self.weights(name, rows, columns, gain, stack)
         self.add(name, values, self.role_type(role, layer))
 
     def norm(self, name, size, scale=1.0):
@@ -142,17 +154,61 @@ class Maker:
     def bias(self, name, size, std=0.3):
         self.add(name, self.normal(name, size, std))
 
+    def is_recurrent(self, i):
+        return bool(self.arch.delta) and i < self.spec.layers and (i + 1) % self.spec.interval != 0
+
+    def delta_net(self, i):
+        s, b = self.spec, "blk.%d." % i
+        heads, key_heads, size = s.delta_heads, s.delta_key_heads, s.delta_head_dim
+        keys, values = key_heads * size, heads * size
+        self.norm(b + "attn_norm.weight", s.width)
+        self.delta_projections(i, keys, values)
+        name = b + "ssm_conv1d.weight"
+        self.add(name, self.normal(name, (2 * keys + values, s.taps), 1 / np.sqrt(s.taps)))
+        # Heads that forget at once and heads that hardly do: decays of about 0.3 to 0.99.
+        rate = np.exp(self.normal(b + "ssm_a", heads, 1.0) - 2).astype(np.float32)
+        self.add(b + "ssm_a", -rate)
+        self.bias(b + "ssm_dt.bias", heads, 1.0)
+        self.norm(b + "ssm_norm.weight", size)
+        self.matrix(b + "ssm_out.weight", s.width, values, "delta", 2 * self.BLOCK, i)
+
+    def delta_projections(self, i, keys, values):
+        """Queries, keys and values; the output's gate; the two gates of each head. In the layouts
+        of qwen3next the rows of what belongs to one key head lie together."""
+        s, b = self.spec, "blk.%d." % i
+        qkv = self.weights(b + "attn_qkv.weight", 2 * keys + values, s.width)
+        gate = self.weights(b + "attn_gate.weight", values, s.width)
+        kind = self.role_type("delta", i)
+        if s.grouped:
+            parts = [qkv[:keys], qkv[keys:2 * keys], qkv[2 * keys:], gate]
+            self.add(b + "ssm_in.weight", self.by_key_head(parts), kind)
+        else:
+            self.add(b + "attn_qkv.weight", qkv, kind)
+            self.add(b + "attn_gate.weight", gate, kind)
+        beta = self.weights(b + "ssm_beta.weight", s.delta_heads, s.width)
+        alpha = self.weights(b + "ssm_alpha.weight", s.delta_heads, s.width)
+        if self.arch.delta == "grouped":
+            self.add(b + "ssm_ba.weight", self.by_key_head([beta, alpha]), kind)
+        else:
+            self.add(b + "ssm_beta.weight", beta, kind)
+            self.add(b + "ssm_alpha.weight", alpha, kind)
+
+    def by_key_head(self, parts):
+        groups = [p.reshape(self.spec.delta_key_heads, -1, p.shape[-1]) for p in parts]
+        return np.concatenate(groups, axis=1).reshape(-1, parts[0].shape[-1])
+
     def attention(self, i):
         s, b = self.spec, "blk.%d." % i
         queries, keys = s.heads * s.head_dim, s.kv_heads * s.head_dim
         sharp = 1.0 if self.arch.qk_norm else self.SHARPNESS
         self.norm(b + "attn_norm.weight", s.width)
-        self.matrix(b + "attn_q.weight", queries, s.width, "attn", sharp, i)
+        rows = queries * (2 if self.arch.gated_attention else 1)
+        self.matrix(b + "attn_q.weight", rows, s.width, "attn", sharp, i)
         self.matrix(b + "attn_k.weight", keys, s.width, "attn", 1.0, i)
         self.matrix(b + "attn_v.weight", keys, s.width, "attn", 1.0, i)
         self.matrix(b + "attn_output.weight", s.width, queries, "attn", self.BLOCK, i)
         if self.arch.qkv_bias or s.bias:
-            for part, size in (("q", queries), ("k", keys), ("v", keys)):
+            for part, size in (("q", rows), ("k", keys), ("v", keys)):
                 self.bias(b + "attn_%s.bias" % part, size)
         if self.arch.every_bias or (s.bias and s.arch == "llama"):
             self.bias(b + "attn_output.bias", s.width)
@@ -204,6 +260,24 @@ class Maker:
         for e, expert in enumerate(values):
             self.add("blk.%d.ffn_%s.%d.weight" % (i, part, e), expert, self.role_type(part, i))
 
+    def block(self, i):
+        s, b = self.spec, "blk.%d." % i
+        if self.is_recurrent(i):
+            self.delta_net(i)
+        else:
+            self.attention(i)
+        self.norm(b + self.arch.ffn_norm + ".weight", s.width)
+        if s.experts:
+            self.expert_layer(i)
+        else:
+            self.dense(i)
+        if self.arch.post_norms:
+            self.norm(b + "post_ffw_norm.weight", s.width, self.POST_FF)
+        if i >= s.layers:
+            self.matrix(b + "nextn.eh_proj.weight", s.width, 2 * s.width, "attn", 1.0, i)
+            for name in ("enorm", "hnorm", "shared_head_norm"):
+                self.norm(b + "nextn.%s.weight" % name, s.width)
+
     def build(self):
         s = self.spec
         # What the architecture multiplies embeddings with is taken out here, so that the stream
@@ -215,15 +289,8 @@ class Maker:
             # Low frequencies slowed down, as Llama 3 does; any positive numbers would do.
             factors = np.geomspace(1, 8, s.head_dim // 2).astype(np.float32)
             self.add("rope_freqs.weight", factors)
-        for i in range(s.layers):
-            self.attention(i)
-            self.norm("blk.%d.%s.weight" % (i, self.arch.ffn_norm), s.width)
-            if s.experts:
-                self.expert_layer(i)
-            else:
-                self.dense(i)
-            if self.arch.post_norms:
-                self.norm("blk.%d.post_ffw_norm.weight" % i, s.width, self.POST_FF)
+        for i in range(s.layers + s.predict):
+            self.block(i)
         logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
         self.norm("output_norm.weight", s.width, logits)
         if not s.tied:
@@ -239,23 +306,27 @@ class Maker:
         meta.put("general.name", gguf.STRING, "random %s, seed %d" % (s.arch, s.seed))
         meta.put("general.quantization_version", gguf.U32, 2)
         for key, value in (
-                ("block_count", s.layers), ("context_length", s.context),
+                ("block_count", s.layers + s.predict), ("context_length", s.context),
                 ("embedding_length", s.width),
                 ("feed_forward_length",
                  s.expert_ff if s.experts and s.arch in ("llama", "olmoe", "gpt-oss") else s.ff),
                 ("attention.head_count", s.heads), ("attention.head_count_kv", s.kv_heads),
                 ("attention.key_length", s.head_dim), ("attention.value_length", s.head_dim),
-                ("rope.dimension_count", s.head_dim)):
+                ("rope.dimension_count", s.rotary)):
             meta.put(a + key, gguf.U32, value)
         meta.put(a + "attention.layer_norm_rms_epsilon", gguf.F32, s.eps)
         meta.put(a + "rope.freq_base", gguf.F32, s.rope_base)
         if s.experts:
             meta.put(a + "expert_count", gguf.U32, s.experts)
             meta.put(a + "expert_used_count", gguf.U32, s.used)
-            if s.arch in ("qwen3moe", "qwen2moe", "gpt-oss"):
+            if s.arch not in ("llama", "olmoe"):
                 meta.put(a + "expert_feed_forward_length", gguf.U32, s.expert_ff)
         if self.arch.shared_expert:
             meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
+        if self.arch.delta:
+            self.delta_metadata(meta)
+        if s.predict:
+            meta.put(a + "nextn_predict_layers", gguf.U32, s.predict)
         if self.arch.window_period:
             meta.put(a + "attention.sliding_window", gguf.U32, s.window)
         if s.rope_scaling in ("linear", "yarn"):
@@ -271,6 +342,21 @@ class Maker:
         if s.chat:
             meta.put("tokenizer.chat_template", gguf.STRING, CHAT_TEMPLATE)
         return meta
+
+
+    def delta_metadata(self, meta):
+        s, a = self.spec, self.spec.arch + "."
+        for key, value in (
+                ("ssm.conv_kernel", s.taps), ("ssm.state_size", s.delta_head_dim),
+                ("ssm.inner_size", s.delta_heads * s.delta_head_dim),
+                ("ssm.time_step_rank", s.delta_heads), ("ssm.group_count", s.delta_key_heads),
+                ("full_attention_interval", s.interval)):
+            meta.put(a + key, gguf.U32, value)
+        if self.arch.sections:
+            # Text, height and width take turns, so that each has a third of the pairs.
+            pairs = s.rotary // 2
+            third = [-(-pairs // 3), -(-(pairs - 1) // 3), pairs // 3]
+            meta.put_array(a + "rope.dimension_sections", gguf.I32, [*third, 0])
 
 
 def make(path, spec, version=3, alignment=gguf.ALIGNMENT, shards=1, metadata_first=False):
@@ -364,6 +450,32 @@ FIXTURES = {
     "good-olmoe-mixed": fixture("olmoe, mixed K types", "tiny256", arch="olmoe", kv_heads=4,
                                 types=MIXED),
     "good-qwen3-f32": fixture("dense qwen3 in F32", arch="qwen3", head_dim=64),
+    "good-qwen35moe-f32": fixture(
+        "qwen35moe in F32: gated delta nets, every fourth layer gated attention, partial RoPE",
+        arch="qwen35moe", layers=5, head_dim=64, rotary=16, eps=1e-6, rope_base=1e7),
+    "good-qwen35moe-odd": fixture(
+        "qwen35moe, odd widths: three value heads for a key head, heads of 40, F32", "odd",
+        arch="qwen35moe", layers=4, interval=2, head_dim=32, rotary=24, delta_heads=6,
+        delta_key_heads=2, delta_head_dim=40, taps=3, eps=1e-6, vocab=320),
+    "good-qwen35moe-mixed": fixture("qwen35moe, mixed K types", "tiny256", arch="qwen35moe",
+                                    layers=4, rotary=32, delta_head_dim=64, eps=1e-6,
+                                    types=dict(MIXED, delta=["Q5_K", "Q8_0", "Q6_K"])),
+    "good-qwen35moe-predict": fixture(
+        "the model of good-qwen35moe-f32 with a block that predicts a second token",
+        arch="qwen35moe", layers=5, head_dim=64, rotary=16, eps=1e-6, rope_base=1e7, predict=1),
+    "good-qwen35-f32": fixture("dense qwen35 in F32, tied output", arch="qwen35", layers=5,
+                               head_dim=64, rotary=16, eps=1e-6, tied=True, vocab=320),
+    "good-qwen35-mixed": fixture("dense qwen35, mixed types", "tiny256", arch="qwen35", layers=4,
+                                 rotary=32, delta_head_dim=64, eps=1e-6,
+                                 types=dict(MIXED, ffn=["Q4_K", "Q6_K"])),
+    "good-qwen3next-f32": fixture("qwen3next in F32", arch="qwen3next", layers=5, head_dim=64,
+                                  rotary=16, eps=1e-6, rope_base=1e7, vocab=320),
+    "good-qwen3next-grouped": fixture(
+        "the model of good-qwen3next-f32 with projections grouped by key heads", arch="qwen3next",
+        layers=5, head_dim=64, rotary=16, eps=1e-6, rope_base=1e7, grouped=True, vocab=320),
+    "good-qwen3next-mixed": fixture("qwen3next, mixed K types", "tiny256", arch="qwen3next",
+                                    layers=4, rotary=32, delta_head_dim=64, eps=1e-6,
+                                    types=dict(MIXED, delta=["Q5_K", "Q8_0", "Q6_K"])),
     "good-gemma3-f32": fixture("gemma3 in F32: seven layers, the sixth sees everything",
                                arch="gemma3", layers=7, tokenizer="spm", rope_base=1e6),
     "good-gemma3-linear": fixture("gemma3 with linear scaling of its global layers",
