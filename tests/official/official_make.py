@@ -5,10 +5,10 @@
     official_make.py FAMILY [...]      FAMILY: a script of this folder, such as gpt_oss
 
 Run by hand, where PyPI's torch and transformers are installed. A family's script has
-    FIXTURE               the model of tools/gguf/gguf_make.py that is computed
+    FIXTURE, or FIXTURES  the models of tools/gguf/gguf_make.py that are computed
     logits(file, ids)     logits of every position as float32 (positions, vocabulary), by the official
                           definition with the weights of `file`, a gguf_file.Reader
-and is written FIXTURE.f32 (raw float32) and FIXTURE.json (where they come from).
+For each is written FIXTURE.f32 (raw float32) and FIXTURE.json (where they come from).
 """
 import hashlib
 import importlib
@@ -47,14 +47,13 @@ def ordinary_ids(file, count):
     return [rng.choice(usable) for _ in range(count)]
 
 
-def make(family):
-    script = importlib.import_module(family)
+def make(family, fixture, script):
     with tempfile.TemporaryDirectory() as folder:
-        file = gguf_file.Reader(gguf_make.make_fixture(script.FIXTURE, folder)[0])
+        file = gguf_file.Reader(gguf_make.make_fixture(fixture, folder)[0])
         ids = ordinary_ids(file, POSITIONS)
         logits = np.ascontiguousarray(script.logits(file, ids), dtype="<f4")
         about = {
-            "fixture": script.FIXTURE,
+            "fixture": fixture,
             "weights_sum": weights_sum(file),
             "script": family + ".py",
             "script_sha256": sha256(os.path.join(HERE, family + ".py")),
@@ -65,16 +64,18 @@ def make(family):
         }
     if logits.shape[0] != len(ids) or not np.isfinite(logits).all():
         sys.exit("%s: the logits have the shape %s" % (family, logits.shape))
-    stem = os.path.join(HERE, script.FIXTURE)
+    stem = os.path.join(HERE, fixture)
     logits.tofile(stem + ".f32")
     with open(stem + ".json", "w", encoding="ascii") as out:
         json.dump(about, out, indent=1)
         out.write("\n")
-    print("%s: %d positions of %d logits" % (script.FIXTURE, *logits.shape))
+    print("%s: %d positions of %d logits" % (fixture, *logits.shape))
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     for name in sys.argv[1:]:
-        make(name)
+        module = importlib.import_module(name)
+        for model in getattr(module, "FIXTURES", None) or [module.FIXTURE]:
+            make(name, model, module)
