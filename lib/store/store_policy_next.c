@@ -26,8 +26,8 @@ enum {
 static const float half_life[RATES] = {2.0f, 8.0f, 40.0f}; // steps of the layer
 #define RATE_PRIOR 0.1f       // of a full rate, added at the layer's average
 #define COUNT_PRIOR 3.0f      // steps at the layer's average
-#define LEARNING 0.007f       // of what all layers share, divided by the experts that a step uses
-#define LEARNING_LAYER 0.035f // of what a layer has of its own
+#define LEARNING 0.0014f      // of what all layers share
+#define LEARNING_LAYER 0.007f // of what a layer has of its own
 #define FIRST_WEIGHT 0.375f   // of each span of time
 #define FIRST_TILT 0.5f
 
@@ -115,8 +115,8 @@ static void learn(struct next *next, uint32_t layer, const uint32_t *ids, uint32
         add_features(&next->expert[e], store_recall_tilt(&next->recall, e, of->share), 1.0f, slope);
     }
     for (uint32_t i = 0; i < WEIGHTS; i++) {
-        next->weight[i] += LEARNING / (float)count * slope[i];
-        of->own[i] += LEARNING_LAYER / (float)count * slope[i];
+        next->weight[i] += LEARNING * slope[i];
+        of->own[i] += LEARNING_LAYER * slope[i];
     }
 }
 
