@@ -32,13 +32,16 @@ void store_evict_expected(struct store_evict *evict, uint32_t expert) {
     evict->mark[expert] = EXPECTED;
 }
 
-// Of one slot. UINT64_MAX: it may not go.
-static uint64_t slot_worth(const struct store_evict *evict, const struct store_slot *slot) {
+// Of one slot, exact if it is below least. UINT64_MAX: it may not go.
+static uint64_t slot_worth(const struct store_evict *evict, const struct store_slot *slot,
+                           uint64_t least) {
     if (slot->state == STORE_SLOT_EMPTY) return 0;
     if (slot->state != STORE_SLOT_READY || slot->entry != STORE_NONE) return UINT64_MAX;
     uint64_t mark = evict->mark[slot->expert];
     if (mark == EXPECTED) return UINT64_MAX - 1;
-    return mark != 0 ? KEEP - mark : KEEP + evict->policy->worth(evict->state, slot->expert);
+    if (mark != 0) return KEEP - mark;
+    uint64_t enough = least > KEEP ? least - KEEP : 0;
+    return KEEP + evict->policy->worth(evict->state, slot->expert, enough);
 }
 
 // The pool has no EMPTY slot for the class (store_pool_find said so), so the slots of its extents
@@ -54,7 +57,7 @@ bool store_evict_choose(const struct store_evict *evict, const struct store_pool
         uint32_t count = store_pool_extent_room(pool, pool->extent[i].size_class);
         uint64_t most = 0; // of the whole extent
         for (uint32_t slot = first; slot < first + count; slot++) {
-            uint64_t worth = slot_worth(evict, &pool->slot[slot]);
+            uint64_t worth = slot_worth(evict, &pool->slot[slot], least);
             if (worth > most) most = worth;
             if (pool->extent[i].size_class == size_class && worth < least) {
                 least = worth;
@@ -79,7 +82,7 @@ uint32_t store_evict_extent(const struct store_evict *evict, const struct store_
         uint32_t first = i * pool->cut->extent_slots;
         uint64_t most = 0;
         for (uint32_t slot = first; slot < first + pool->cut->extent_slots; slot++) {
-            uint64_t worth = slot_worth(evict, &pool->slot[slot]);
+            uint64_t worth = slot_worth(evict, &pool->slot[slot], least);
             if (worth > most) most = worth;
         }
         if (most >= least) continue;

@@ -29,8 +29,8 @@ struct store_policy {
     void (*start)(void *state, const struct store_shape *shape);
     // The layer is computed with these of its experts: ids within it.
     void (*step)(void *state, uint32_t layer, const uint32_t *ids, uint32_t count);
-    // Least goes first. Below 1 << 63.
-    uint64_t (*worth)(void *state, uint32_t expert);
+    // Least goes first. Below 1 << 63. What is worth `enough` or more may be given as any such number.
+    uint64_t (*worth)(void *state, uint32_t expert, uint64_t enough);
 };
 
 extern const struct store_policy store_policy_lru;   // the least recently used goes first

@@ -33,7 +33,8 @@ static void decay_step(void *state, uint32_t layer, const uint32_t *ids, uint32_
         decay->count[first + ids[i]] += 1.0f;
 }
 
-static uint64_t decay_worth(void *state, uint32_t expert) {
+static uint64_t decay_worth(void *state, uint32_t expert, uint64_t enough) {
+    (void)enough;
     return store_math_order(((const struct decay *)state)->count[expert]);
 }
 

@@ -22,7 +22,8 @@ static void lru_step(void *state, uint32_t layer, const uint32_t *ids, uint32_t 
         lru->last[lru->shape.layer_first[layer] + ids[i]] = ++lru->now;
 }
 
-static uint64_t lru_worth(void *state, uint32_t expert) {
+static uint64_t lru_worth(void *state, uint32_t expert, uint64_t enough) {
+    (void)enough;
     return ((const struct lru *)state)->last[expert];
 }
 

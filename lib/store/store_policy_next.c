@@ -171,7 +171,7 @@ static void next_step(void *state, uint32_t layer, const uint32_t *ids, uint32_t
     next->step++;
 }
 
-static uint64_t next_worth(void *state, uint32_t expert) {
+static uint64_t next_worth(void *state, uint32_t expert, uint64_t enough) {
     struct next *next = state;
     struct next_expert *it = &next->expert[expert];
     if (it->worth_step != next->step) {
@@ -180,6 +180,8 @@ static uint64_t next_worth(void *state, uint32_t expert) {
                              ? layer->position - next->position
                              : layer->position + next->positions - next->position;
         float wait = (float)steps / (float)next->positions; // of a token's time, at most 1
+        uint64_t least = store_math_order(it->chance / (wait + 1.0f)); // were it useless this time
+        if (least >= enough) return least; // as nearly all are: the tilt costs most
         float lean = store_recall_tilt(&next->recall, expert, layer->share);
         float soon = store_math_chance(it->log_odds + weight_of(next, layer, TILT) * lean);
         float once = soon / wait;

@@ -125,7 +125,7 @@ static void run_random(struct cache *cache, uint64_t seed, uint32_t tokens) {
 }
 
 static uint64_t worth(struct cache *cache, uint32_t layer, uint32_t id) {
-    return cache->evict.policy->worth(cache->evict.state, layer * EXPERTS + id);
+    return cache->evict.policy->worth(cache->evict.state, layer * EXPERTS + id, UINT64_MAX);
 }
 
 static void test_the_same_steps_have_the_same_victims(void **state) {

@@ -45,7 +45,8 @@ static void counted_step(void *state, uint32_t layer, const uint32_t *ids, uint3
     }
 }
 
-static uint64_t counted_worth(void *state, uint32_t expert) {
+static uint64_t counted_worth(void *state, uint32_t expert, uint64_t enough) {
+    (void)enough;
     const struct counted *counted = state;
     // Counts are halves of halves: 2^-10 is fine enough.
     uint64_t worth = (uint64_t)((double)counted->expert[expert].worth * (1 << 10));
@@ -92,7 +93,8 @@ static void belady_step(void *state, uint32_t layer, const uint32_t *ids, uint32
         belady->expert[belady->shape.layer_first[layer] + ids[i]] = belady->needed[belady->row++];
 }
 
-static uint64_t belady_worth(void *state, uint32_t expert) {
+static uint64_t belady_worth(void *state, uint32_t expert, uint64_t enough) {
+    (void)enough;
     return REPLAY_NEVER - ((const struct belady *)state)->expert[expert];
 }
 
