@@ -162,7 +162,7 @@ def test_an_unused_budget_is_flagged():
     step = inspect(MOE)["expert_bytes_max"] // 4
     seen = set()
     for memory in (*(plan["floor"] + i * step for i in range(5)),
-                   plan["floor"] + plan["experts_total"] // 2):
+                   plan["floor"] + plan["experts_total"] * 3 // 4):
         told, out, err = bench_slots(memory)
         sizes = told["memory"]
         empty = sizes["slots_room"] - sizes["resident_slots"]
