@@ -14,6 +14,7 @@ int cli_run(const struct cli_arguments *arguments);
 int cli_inspect(const struct cli_arguments *arguments);
 int cli_tokenize(const struct cli_arguments *arguments);
 int cli_bench(const struct cli_arguments *arguments);
+int cli_report(const struct cli_arguments *arguments);
 int cli_version(const struct cli_arguments *arguments);
 int cli_help(const struct cli_arguments *arguments);
 

@@ -146,9 +146,8 @@ static int read_path(const struct reader *r, const struct cli_flag *flag, const 
     if (!value->text[0])
         return cli_output_usage(r->name, "%s '': a path is needed, this is an empty text", shown);
     if (flag->kind == CLI_INPUT || strcmp(value->text, "-") != 0) return CLI_EXIT_OK;
-    return cli_output_usage(r->name,
-                            "%s -: standard output has the result; ./- is a file of that name",
-                            shown);
+    return cli_output_usage(
+        r->name, "%s -: standard output has the result; ./- is a file of that name", shown);
 }
 
 // shown: the flag as the user wrote it, without its value.
@@ -239,7 +238,7 @@ static int unknown_letter(const struct reader *r, const char *shown, char letter
 static int unknown_flag(const struct reader *r, const char *shown, const char *name) {
     const struct cli_command *command = &cli_command_table[r->command];
     bool model = strcmp(name, "m") == 0 || strcmp(name, "model") == 0;
-    if (model && command->operands_least > 0)
+    if (model && command->needed && strcmp(command->needed, "MODEL") == 0)
         return cli_output_usage(r->name, "unknown flag %s; the model needs none: locum %s %s",
                                 shown, r->name, command->operands);
     if (name[0] && !name[1]) return unknown_letter(r, shown, name[0]);
@@ -330,11 +329,9 @@ int cli_flags_parse(enum cli_command_id id, int count, char **arguments,
     int status = read_arguments(&r);
     if (status == CLI_EXIT_OK) status = check_conflicts(&r);
     if (status != CLI_EXIT_OK || out->flags[CLI_SHOW_HELP].given) return status;
-    bool needed = command->operands_least > 0; // and then MODEL is the first
-    if (needed && out->operand_count > 0 && out->operands[0][0] == 0)
-        return cli_output_usage(r.name,
-                                "MODEL is an empty text: a GGUF file, or a folder that holds "
-                                "one, is needed");
+    if (command->needed && out->operand_count > 0 && out->operands[0][0] == 0)
+        return cli_output_usage(r.name, "%s is an empty text: %s, is needed", command->needed,
+                                command->needed_what);
     if (out->operand_count >= command->operands_least) return CLI_EXIT_OK;
-    return cli_output_usage(r.name, "MODEL is missing: a GGUF file, or a folder that holds one");
+    return cli_output_usage(r.name, "%s is missing: %s", command->needed, command->needed_what);
 }

@@ -18,6 +18,7 @@ enum cli_command_id {
     CLI_INSPECT,
     CLI_TOKENIZE,
     CLI_BENCH,
+    CLI_REPORT,
     CLI_VERSION,
     CLI_HELP,
     CLI_COMMANDS
@@ -63,6 +64,7 @@ enum cli_flag_id {
     CLI_OP_TRACE,
     CLI_METRICS,
     CLI_IO_TRACE,
+    CLI_OUT,
     CLI_NO_LOOKAHEAD,
     CLI_TENSORS,
     CLI_IDS,
@@ -91,6 +93,7 @@ struct cli_command {
     const char *name;
     const char *operands; // as help shows them
     int operands_least, operands_most;
+    const char *needed, *needed_what; // the first operand: its name, what it is; NULL: none is needed
     const char *summary;
     const char *const *notes;    // paragraphs, NULL-terminated
     const char *const *examples; // pairs: command line, what it does; NULL-terminated
@@ -107,7 +110,7 @@ struct cli_value {
     double real;
 };
 
-enum { CLI_OPERANDS = 2 };
+enum { CLI_OPERANDS = 8 };
 struct cli_arguments {
     enum cli_command_id command;
     struct cli_value flags[CLI_FLAGS];

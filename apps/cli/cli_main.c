@@ -11,7 +11,8 @@
 
 static int (*const functions[CLI_COMMANDS])(const struct cli_arguments *) = {
     [CLI_RUN] = cli_run,     [CLI_INSPECT] = cli_inspect, [CLI_TOKENIZE] = cli_tokenize,
-    [CLI_BENCH] = cli_bench, [CLI_VERSION] = cli_version, [CLI_HELP] = cli_help,
+    [CLI_BENCH] = cli_bench, [CLI_REPORT] = cli_report,   [CLI_VERSION] = cli_version,
+    [CLI_HELP] = cli_help,
 };
 
 static int unknown_command(const char *name) {

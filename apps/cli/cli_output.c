@@ -16,8 +16,8 @@ enum { COLUMNS_LEAST = 20 }; // narrower than that, breaking lines does not help
 static struct {
     bool colour, quiet;
     bool joined; // both streams lead to one pipe or file
-    int error; // errno of the first failed write to standard output
-    char last; // byte written to standard output; 0: none yet
+    int error;   // errno of the first failed write to standard output
+    char last;   // byte written to standard output; 0: none yet
 } state;
 
 void cli_output_init(void) {
@@ -64,8 +64,8 @@ void cli_output_print(const char *format, ...) {
     state.last = '\n';
 }
 
-// Bytes of the well-formed UTF-8 character at the start, 0 if there is none or it is a control.
-static size_t character(const unsigned char *text, size_t size) {
+size_t cli_output_character(const char *bytes, size_t size) {
+    const unsigned char *text = (const unsigned char *)bytes;
     static const struct {
         unsigned char low, high, length;
         unsigned char second_low, second_high;
@@ -92,7 +92,7 @@ void cli_output_print_safe(const char *bytes, size_t size) {
     static const char named[] = "\n\r\t", letters[] = "nrt";
     for (size_t i = 0; i < size;) {
         const char *name = bytes[i] ? strchr(named, bytes[i]) : NULL;
-        size_t length = character((const unsigned char *)bytes + i, size - i);
+        size_t length = cli_output_character(bytes + i, size - i);
         if (length > 0) {
             cli_output_print("%.*s", (int)length, bytes + i);
         } else if (name) {
@@ -142,7 +142,8 @@ static void say(const char *colour, const char *before, const char *format, va_l
     int length = snprintf(text, sizeof text, "%s", before);
     vsnprintf(text + length, sizeof text - (size_t)length, format, list);
     cli_progress_end();
-    if (state.joined && is_inside_line()) { // a reader of both would find it behind the answer's text
+    if (state.joined &&
+        is_inside_line()) { // a reader of both would find it behind the answer's text
         fputs("\n", stderr);
         state.last = '\n';
     }

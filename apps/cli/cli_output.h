@@ -35,6 +35,8 @@ bool cli_output_write(const void *bytes, size_t size);
 void cli_output_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Text that comes from a file, with control characters and invalid bytes escaped.
 void cli_output_print_safe(const char *bytes, size_t size);
+// Bytes of the well-formed UTF-8 character at the start of text, 0 if there is none or it is a control.
+size_t cli_output_character(const char *text, size_t size);
 bool cli_output_broken(void);
 // status, unless the result could not be written: then the error is told and its status returned.
 int cli_output_finish(int status);

@@ -7,10 +7,11 @@
 #define INSPECT    (1U << CLI_INSPECT)
 #define TOKENIZE   (1U << CLI_TOKENIZE)
 #define BENCH      (1U << CLI_BENCH)
+#define REPORT     (1U << CLI_REPORT)
 #define HELP       (1U << CLI_HELP)
 #define VERSION    (1U << CLI_VERSION)
 #define MODEL_SETS (RUN | INSPECT | BENCH)
-#define EVERY      (RUN | INSPECT | TOKENIZE | BENCH | VERSION | HELP)
+#define EVERY      (RUN | INSPECT | TOKENIZE | BENCH | REPORT | VERSION | HELP)
 
 static const char *const sizes[] = {"auto", "all", NULL};
 static const char *const ways[] = {"auto", "direct", "buffered", NULL};
@@ -83,6 +84,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                      "write time, reads, hits and memory of each token to FILE, as CSV"},
     [CLI_IO_TRACE] = {"io-trace", 0, CLI_OUTPUT, RUN | BENCH, "FILE", 0, 0, NULL,
                       "write each read of experts to FILE, as CSV"},
+    [CLI_OUT] = {"out", 'o', CLI_OUTPUT, REPORT, "FILE", 0, 0, NULL,
+                 "write the page to FILE; it must be given"},
     [CLI_NO_LOOKAHEAD] = {"no-lookahead", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                           "do not read experts ahead that the next layer will probably use; the "
                           "answer is the same"},
@@ -161,18 +164,38 @@ static const char *const bench_examples[] = {
     "locum bench model.gguf --json > bench.json",
     "for programs",
     NULL};
+static const char *const report_notes[] = {
+    "A page for a browser, from what a run wrote with --metrics, --trace, --io-trace and "
+    "--op-trace: "
+    "where the time went, which experts were used, what more memory would bring, how long reads "
+    "took. "
+    "It takes whichever of the files there are, each at most once; in a folder it looks for them.",
+    "The page is one file that needs no others, and shows nothing but what these files have.",
+    NULL};
+static const char *const report_examples[] = {
+    "locum run model.gguf -p Hello --metrics run/m.csv --trace run/t.csv",
+    "two of the files, into the folder run",
+    "locum report run -o report.html",
+    "a page from what is in it",
+    "locum report m.csv io.csv -o report.html",
+    "from two files",
+    NULL};
 static const char *const version_examples[] = {"locum version", "name and version", NULL};
 static const char *const help_examples[] = {"locum help run", "one command", "locum help --json",
                                             "all commands and flags, for programs", NULL};
+#define MODEL "MODEL", "a GGUF file, or a folder that holds one"
 static const char *const none[] = {NULL};
 
 const struct cli_command cli_command_table[CLI_COMMANDS] = {
-    [CLI_RUN] = {"run", "MODEL [-]", 1, 2, "continue a prompt", run_notes, run_examples},
-    [CLI_INSPECT] = {"inspect", "MODEL", 1, 1, "say what a model file holds and needs",
+    [CLI_RUN] = {"run", "MODEL [-]", 1, 2, MODEL, "continue a prompt", run_notes, run_examples},
+    [CLI_INSPECT] = {"inspect", "MODEL", 1, 1, MODEL, "say what a model file holds and needs",
                      inspect_notes, inspect_examples},
-    [CLI_TOKENIZE] = {"tokenize", "MODEL [TEXT | -]", 1, 2, "turn text into token ids",
+    [CLI_TOKENIZE] = {"tokenize", "MODEL [TEXT | -]", 1, 2, MODEL, "turn text into token ids",
                       tokenize_notes, tokenize_examples},
-    [CLI_BENCH] = {"bench", "MODEL", 1, 1, "measure speed", bench_notes, bench_examples},
-    [CLI_VERSION] = {"version", "", 0, 0, "print the version", none, version_examples},
-    [CLI_HELP] = {"help", "[COMMAND]", 0, 1, "explain a command", none, help_examples},
+    [CLI_BENCH] = {"bench", "MODEL", 1, 1, MODEL, "measure speed", bench_notes, bench_examples},
+    [CLI_REPORT] = {"report", "FILES | FOLDER", 1, CLI_OPERANDS, "FILES",
+                    "what a run wrote, or a folder of it",
+                    "make a page with charts from what a run wrote", report_notes, report_examples},
+    [CLI_VERSION] = {"version", "", 0, 0, NULL, NULL, "print the version", none, version_examples},
+    [CLI_HELP] = {"help", "[COMMAND]", 0, 1, NULL, NULL, "explain a command", none, help_examples},
 };

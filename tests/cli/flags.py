@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from cli_test import (LOCUM, ROOT, check, equal, inspect, locum, main, model, on_terminal,
+from cli_test import (LOCUM, MODELS, ROOT, check, equal, inspect, locum, main, model, on_terminal,
                       stats)
 
 MOE = model("good-qwen3moe-mixed")
@@ -19,7 +19,10 @@ SPM = model("good-llama-tied-spm")  # its tokenizer adds BOS
 TABLE = json.loads(locum("help", "--json").expect(0).out)
 BASE = {"run": [MOE, "-p", "The birds, and the step.", "-n", "12", "--temp", "0"],
         "inspect": [MOE], "tokenize": [MOE, "The birds"], "version": [], "help": ["run"],
-        "bench": [MOE, "--prompt-tokens", "20", "-n", "4", "-r", "2"]}
+        "bench": [MOE, "--prompt-tokens", "20", "-n", "4", "-r", "2"],
+        "report": [os.path.join(MODELS, "reads.csv")]}
+with open(BASE["report"][0], "w", encoding="ascii") as _reads:
+    _reads.write("# io_trace v1\nspec,read_bytes,latency_ns\n0,4096,70000\n")
 
 
 def base(command, without=None):
@@ -303,6 +306,15 @@ def bench_verbose():
     locum("bench", *BASE["bench"], "--verbose").expect(0, "kv-type", "default")
 
 
+def report_out():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "page.html")
+        locum("report", *BASE["report"], "-o", path).expect(0)
+        equal(os.listdir(folder), ["page.html"], "files beside the page")
+        with open(path, encoding="utf-8") as page:
+            check(page.read().startswith("<!DOCTYPE html>"), "no page")
+
+
 def shows_help(command):
     return lambda: check(f"Usage: locum {command}" in
                          locum(command, "--help").expect(0).out.decode(), "no usage")
@@ -371,11 +383,12 @@ EFFECTS = {
     ("bench", "plan"): plan("bench"),
     ("bench", "quiet"): quiet("bench"),
     ("bench", "verbose"): bench_verbose,
+    ("report", "out"): report_out,
 }
 for _command in BASE:
     EFFECTS[_command, "no-color"] = no_color(_command)
     EFFECTS[_command, "help"] = shows_help(_command)
-    if _command not in ("run",):
+    if _command not in ("run", "report"):
         EFFECTS[_command, "json"] = prints_json(_command)
 
 
