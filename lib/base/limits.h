@@ -33,6 +33,13 @@ enum {
     LIMIT_PATH = 4096,               // as the system has
     LIMIT_FOLDER_ENTRIES = 1 << 20,  // names in one folder that is looked through
     LIMIT_PLAN_OPERATIONS = 65536,   // 512 layers of 128 operations
+    LIMIT_JINJA_SOURCE = 4 << 20,    // bytes of a chat template; largest known: 35 KiB
+    LIMIT_JINJA_NESTING = 200,       // expressions and blocks in each other, values and JSON too
+    LIMIT_JINJA_DEPTH = 1200,        // nodes being evaluated at a time; recursive macros take a few each
+    LIMIT_JINJA_STEPS = 20000000,    // of one rendering; a conversation of 1000 turns takes about 1e6
+    LIMIT_JINJA_OUTPUT = 64 << 20,   // bytes of a prompt; a context of 4M tokens is about 16 MiB
+    LIMIT_JINJA_MEMORY = 512 << 20,  // bytes of values that one rendering makes
+    LIMIT_JINJA_RANGE = 100000,      // numbers of one range(), as jinja2's sandbox has it
 };
 
 #endif
