@@ -137,8 +137,12 @@ static bool repeat(struct jinja_run *run, struct jinja_value value, int64_t time
                    struct jinja_value *out) {
     struct jinja_value result;
     if (value.kind == JINJA_STRING) {
-        struct jinja_text text = {.bytes.limit = run->arena.limit};
-        for (int64_t i = 0; i < times && !text.bytes.failed && value.string->size > 0; i++) {
+        struct jinja_text text = {0};
+        size_t size = value.string->size;
+        if (times > 0 && size > 0 && (uint64_t)times > run->arena.limit / size) {
+            return jinja_fail_memory(run);
+        }
+        for (int64_t i = 0; i < times && size > 0 && !text.bytes.failed; i++) {
             jinja_text_add_string(&text, value.string);
         }
         return jinja_finish(run, &text, out);
