@@ -290,8 +290,14 @@ int cli_model_open_tokenizer(struct cli_model *model) {
 
 int cli_model_load(struct cli_model *model) {
     const struct cli_value *flags = model->arguments->flags;
-    if (flags[CLI_TRACE].given && model->info.experts == 0)
-        cli_output_warn("--trace: the model has no experts, so the trace has no rows");
+    static const struct {
+        int flag;
+        const char *name;
+    } of_experts[] = {{CLI_TRACE, "--trace"}, {CLI_IO_TRACE, "--io-trace"}};
+    for (size_t i = 0; i < sizeof of_experts / sizeof *of_experts; i++)
+        if (flags[of_experts[i].flag].given && model->info.experts == 0)
+            cli_output_warn("%s: the model has no experts, so the trace has no rows",
+                            of_experts[i].name);
     locum_error error;
     locum_status status = locum_model_open(model->file, &model->options, &model->model, &error);
     if (status != LOCUM_OK) return cli_model_fail(status, &error, false);

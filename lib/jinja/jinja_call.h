@@ -59,7 +59,7 @@ bool jinja_make_macro(struct jinja_run *run, const struct jinja_node *macro,
 bool jinja_call(struct jinja_run *run, struct jinja_value callee,
                 const struct jinja_arguments *arguments, struct jinja_value *out);
 
-// Arguments as an expression's LIST of ARGUMENT gives them; `first` arguments are left free in front.
+// Arguments as an expression's LIST of ARGUMENT gives them.
 bool jinja_evaluate_arguments(struct jinja_run *run, const struct jinja_node *list,
                               struct jinja_arguments *out);
 

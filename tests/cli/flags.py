@@ -163,7 +163,8 @@ def trace():
     check({row[1] for row in rows} == {"0", "1"}, "the trace lacks a phase")
     with tempfile.TemporaryDirectory() as folder:
         dense = ["run", model("good-qwen3-f32"), "-p", "a", "-n", 1]
-        locum(*dense, "--trace", os.path.join(folder, "t")).expect(0, "--trace", "no experts")
+        for flag in ("--trace", "--io-trace"):
+            locum(*dense, flag, os.path.join(folder, "t")).expect(0, flag, "no experts")
         check("no experts" not in locum(*dense).expect(0).err, "a trace nobody asked for")
 
 
