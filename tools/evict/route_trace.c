@@ -73,7 +73,7 @@ bool route_trace_read(struct route_trace *trace, const char *path) {
         number++;
         if (line[0] == '#') read_preamble(trace, line);
         if (line[0] == '#' || line[0] == 't') continue; // the header begins with "turn"
-        struct row row;
+        struct row row = {0};
         good = trace->experts <= ROUTE_EXPERTS_MAX &&
                sscanf(line, "%u,%u,%u,%u,%u,%u", &row.turn, &row.phase, &row.step, &row.layer,
                       &row.slot, &row.expert) == 6 &&
