@@ -129,26 +129,38 @@ static struct slice strip_blanks(struct slice text) {
     return text;
 }
 
-static void encode_text(struct encoder *encoder, struct slice text, bool special) {
+// Cuts at special tokens where a stretch allows them. What lies between two of them is one fragment, also
+// across the borders of stretches.
+static void encode_text(struct encoder *encoder, struct slice text,
+                        const struct tokenizer_stretch *stretches, size_t count) {
     const struct tokenizer *tokenizer = encoder->tokenizer;
-    const struct special *set = special ? &tokenizer->special : &tokenizer->blank;
-    while (text.size > 0 && !encoder->merge.failed) {
-        size_t begin;
-        locum_token id = special_next(set, text, &begin);
-        encode_fragment(encoder, slice_make(text.data, begin));
-        text = slice_from(text, begin);
-        if (id == TOKEN_NONE) {
-            continue;
+    size_t from = 0, at = 0, end = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool special = stretches[i].special;
+        end += stretches[i].size;
+        while (at < end && !encoder->merge.failed) {
+            size_t begin;
+            locum_token id = special_next(special ? &tokenizer->special : &tokenizer->blank,
+                                          slice_make(text.data + at, end - at), &begin);
+            at += begin;
+            if (id == TOKEN_NONE) {
+                break;
+            }
+            struct slice name = vocabulary_bytes(&tokenizer->vocabulary, id);
+            encode_fragment(encoder, slice_make(text.data + from, at - from));
+            token_list_push(encoder->output.ids, id);
+            encoder->after_special = true;
+            encoder->done += name.size;
+            merge_poll(&encoder->merge);
+            at += name.size;
+            if (special && tokenizer->strips && !keeps_blanks(name)) {
+                at = text.size - strip_blanks(slice_from(text, at)).size;
+            }
+            from = at;
         }
-        struct slice name = vocabulary_bytes(&tokenizer->vocabulary, id);
-        token_list_push(encoder->output.ids, id);
-        encoder->after_special = true;
-        encoder->done += name.size;
-        merge_poll(&encoder->merge);
-        text = slice_from(text, name.size);
-        if (special && tokenizer->strips && !keeps_blanks(name)) {
-            text = strip_blanks(text);
-        }
+    }
+    if (from < text.size) {
+        encode_fragment(encoder, slice_from(text, from));
     }
 }
 
@@ -195,6 +207,14 @@ locum_status tokenizer_encode(const struct tokenizer *tokenizer, struct slice te
 locum_status tokenizer_encode_watched(const struct tokenizer *tokenizer, struct slice text,
                                       uint32_t flags, const struct tokenizer_watch *watch,
                                       struct token_list *ids, locum_error *error) {
+    struct tokenizer_stretch whole = {text.size, flags & TOKENIZER_SPECIAL};
+    return tokenizer_encode_stretches(tokenizer, text, &whole, 1, flags, watch, ids, error);
+}
+
+locum_status tokenizer_encode_stretches(const struct tokenizer *tokenizer, struct slice text,
+                                        const struct tokenizer_stretch *stretches, size_t count,
+                                        uint32_t flags, const struct tokenizer_watch *watch,
+                                        struct token_list *ids, locum_error *error) {
     if (text.size >= INT32_MAX) {
         return status_fail(error, LOCUM_E_ARGUMENT, "a text of %zu bytes is too long", text.size);
     }
@@ -205,7 +225,7 @@ locum_status tokenizer_encode_watched(const struct tokenizer *tokenizer, struct 
     encoder.total = text.size;
     encoder.merge.watch = encoder_watch;
     encoder.merge.user = &encoder;
-    encode_text(&encoder, text, flags & TOKENIZER_SPECIAL);
+    encode_text(&encoder, text, stretches, count);
     if ((flags & TOKENIZER_BOS) && before == 0) {
         add_bos(tokenizer, ids);
     }

@@ -84,6 +84,19 @@ locum_status tokenizer_encode_watched(const struct tokenizer *tokenizer, struct 
                                       uint32_t flags, const struct tokenizer_watch *watch,
                                       struct token_list *ids, locum_error *error);
 
+// A part of a text and whether it may hold special tokens.
+struct tokenizer_stretch {
+    size_t size; // bytes
+    bool special;
+};
+// A text of several origins, whose stretches add up to its size: special tokens are looked for inside
+// single stretches that allow them, ordinary text is cut as one whatever its stretches. Of the flags
+// TOKENIZER_BOS counts.
+locum_status tokenizer_encode_stretches(const struct tokenizer *tokenizer, struct slice text,
+                                        const struct tokenizer_stretch *stretches, size_t count,
+                                        uint32_t flags, const struct tokenizer_watch *watch,
+                                        struct token_list *ids, locum_error *error);
+
 uint32_t tokenizer_size(const struct tokenizer *tokenizer); // tokens
 bool tokenizer_is_valid(const struct tokenizer *tokenizer, locum_token id);
 // What the token stands for; control and unknown tokens: empty, or their name with `special`.

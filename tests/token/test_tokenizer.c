@@ -62,6 +62,36 @@ static struct fixture *spm_model(void) {
     return f;
 }
 
+static const char *encode_stretches(struct fixture *f, const char *text,
+                                    const struct tokenizer_stretch *stretches, size_t count) {
+    const struct tokenizer_watch nobody = {NULL, NULL};
+    struct token_list ids = {0};
+    assert_int_equal(tokenizer_encode_stretches(f->tokenizer, slice_text(text), stretches, count, 0,
+                                                &nobody, &ids, &f->error),
+                     LOCUM_OK);
+    const char *shown = fixture_show(f, &ids);
+    token_list_release(&ids);
+    return shown;
+}
+
+static void stretches_decide_where_special_tokens_are(void **state) {
+    (void)state;
+    struct fixture *f = bpe_model("gpt-2");
+    const char text[] = "<think>hi<|im_end|><|im_end|>";
+    const struct tokenizer_stretch inner[] = {{7, true}, {12, false}, {10, true}};
+    assert_string_equal(encode_stretches(f, text, inner, 3),
+                        "[[<think>]]|hi|<||i|m|_|end||>|[[<|im_end|>]]");
+    // A marker that only both sides of a border together spell is none, in either order.
+    const struct tokenizer_stretch across[] = {{3, true}, {4, false}, {12, false}, {10, true}};
+    assert_string_equal(encode_stretches(f, text, across, 4),
+                        "<|t|hi|n|k|>|hi|<||i|m|_|end||>|[[<|im_end|>]]");
+    // Ordinary text is cut as if there were no border.
+    const struct tokenizer_stretch halves[] = {{1, true}, {1, false}};
+    assert_string_equal(encode_stretches(f, "hi", halves, 2), "hi");
+    assert_string_equal(encode_stretches(f, "", halves, 0), "");
+    fixture_free(f);
+}
+
 static void special_tokens_only_where_they_are_allowed(void **state) {
     (void)state;
     struct fixture *f = bpe_model("gpt-2");
@@ -655,6 +685,7 @@ static void encoding_may_run_out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_tokens_only_where_they_are_allowed),
+        cmocka_unit_test(stretches_decide_where_special_tokens_are),
         cmocka_unit_test(marker_kinds_in_scored_vocabularies),
         cmocka_unit_test(exactly_one_bos),
         cmocka_unit_test(texts_continue),
