@@ -307,6 +307,7 @@ static bool give_up_last_hit(struct store *store) {
         if (entry->state != STORE_ENTRY_COMING || entry->read) continue;
         if (store->pool.slot[entry->slot].state != STORE_SLOT_READY) continue;
         evict_slot(store, entry->slot);
+        store_evict_forget(&store->evict);
         store->stats.evictions++;
         *entry = (struct store_entry){entry->id, STORE_NONE, STORE_ENTRY_WAITING, false, false};
         step->waiting++;
@@ -324,11 +325,12 @@ static uint32_t make_room(struct store *store, bool pressing) {
     bool keep = step->order == STORE_ASCENDING && !pressing &&
                 step->passing >= store->passing_most[size_class];
     struct store_victim victim;
-    if (store_evict_choose(&store->evict, &store->pool, size_class, keep, &victim)) {
+    if (store_evict_choose(&store->evict, &store->pool, size_class, keep,
+                           step->waiting + HINT_LOADS, &victim)) {
         evict_victim(store, &victim);
-    } else if (!pressing || !give_up_last_hit(store)) {
-        return STORE_NONE;
+        return victim.slot; // or the first of an extent: no other is EMPTY
     }
+    if (!pressing || !give_up_last_hit(store)) return STORE_NONE;
     return store_pool_find(&store->pool, size_class);
 }
 
@@ -379,7 +381,8 @@ static uint32_t make_room_for_hint(struct store *store) {
     uint32_t slot = store_pool_find(&store->pool, size_class);
     struct store_victim victim;
     if (slot != STORE_NONE) return slot;
-    if (!store_evict_choose(&store->evict, &store->pool, size_class, false, &victim)) return slot;
+    if (!store_evict_choose(&store->evict, &store->pool, size_class, false, HINT_LOADS, &victim))
+        return slot;
     for (uint32_t k = victim.slot; k < victim.slot + victim.count; k++) {
         uint32_t expert = store->pool.slot[k].expert, first = store->layer_first[hints->layer];
         if (expert != STORE_NONE && expert >= first &&
@@ -389,7 +392,7 @@ static uint32_t make_room_for_hint(struct store *store) {
         }
     }
     evict_victim(store, &victim);
-    return store_pool_find(&store->pool, size_class);
+    return victim.slot;
 }
 
 // When the step has next to nothing to wait for, the drive reads ahead.
@@ -438,12 +441,15 @@ static void arrive(struct store *store, const struct store_arrival *arrival) {
         store_slot_move(slot, STORE_SLOT_READY);
         slot->fresh = true;
         became_ready(store, arrival->slot);
+        if (slot->entry == STORE_NONE)
+            store_evict_released(&store->evict, &store->pool, arrival->slot);
         return;
     }
     if (slot->entry != STORE_NONE) fail_entry(store, &store->step.entry[slot->entry]);
     if (slot->hinted) store_hint_judge(&store->hints, false);
     store->expert_slot[slot->expert] = STORE_NONE;
     store_pool_empty(&store->pool, arrival->slot);
+    store_evict_forget(&store->evict);
 }
 
 // Take in what has arrived, then begin what fits. block: wait for something to arrive.
@@ -477,6 +483,7 @@ static void withdraw_extent(struct store *store) {
     LOCUM_ASSERT(extent != STORE_NONE); // between layers nothing has to stay
     struct store_victim all = {extent * store->cut.extent_slots, store->cut.extent_slots};
     evict_victim(store, &all);
+    store_evict_forget(&store->evict);
     store_pool_withdraw(&store->pool, extent);
     vmem_discard(&store->memory, (size_t)(extent * store->cut.extent_bytes),
                  (size_t)store->cut.extent_bytes);
@@ -636,6 +643,7 @@ static void let_go(struct store *store, struct store_entry *entry) {
     struct store_slot *slot = &store->pool.slot[entry->slot];
     if (slot->state == STORE_SLOT_HELD) store_slot_move(slot, STORE_SLOT_READY);
     slot->entry = STORE_NONE;
+    store_evict_released(&store->evict, &store->pool, entry->slot);
     entry->slot = STORE_NONE;
     entry->state = STORE_ENTRY_DONE;
     store->step.passing -= entry->read;
@@ -662,7 +670,9 @@ void store_end(struct store *store) {
         if (slot == STORE_NONE) continue;
         bool drop = store->pool.slot[slot].fresh && store->pool.slot[slot].state == STORE_SLOT_HELD;
         let_go(store, &step->entry[i]);
-        if (drop) evict_slot(store, slot);
+        if (!drop) continue;
+        evict_slot(store, slot);
+        store_evict_forget(&store->evict);
     }
     step->active = false;
     self_check(store);

@@ -38,14 +38,15 @@ struct next_layer {
     float share;       // of its experts that a step uses, on average
     float full[RATES]; // the rate of an expert that every step has used
     float own[WEIGHTS]; // added to those of all layers
+    float wait;        // until its next step, as a part of a token's time; at most 1
+    float wait_longer; // until the one after
 };
 
 struct next_expert {
-    uint32_t layer;
     float rate[RATES]; // of use, fading
     float count;       // of uses
     float feature[FEATURES];
-    float log_odds, chance; // of the next use, without the tilt
+    float log_odds; // of the next use, without the tilt
     uint32_t worth_step;    // of `worth`
     float worth;
 };
@@ -55,6 +56,9 @@ struct next {
     struct store_recall recall;
     struct next_layer *layer;   // [layers]
     struct next_expert *expert; // [experts]
+    // What every walk over the pool reads lies close together.
+    float *chance;     // [experts] of the next use, without the tilt
+    uint32_t *layer_of; // [experts]
     float keep[RATES];          // of a rate, each step
     float weight[WEIGHTS];
     uint32_t positions; // layers with experts
@@ -64,7 +68,19 @@ struct next {
 
 static size_t next_bytes(uint32_t layers, uint32_t experts) {
     return sizeof(struct next) + store_recall_bytes(layers, experts) +
-           layers * sizeof(struct next_layer) + experts * sizeof(struct next_expert);
+           layers * sizeof(struct next_layer) +
+           experts * (sizeof(struct next_expert) + sizeof(float) + sizeof(uint32_t));
+}
+
+static void set_waits(struct next *next) {
+    for (uint32_t i = 0; i < next->shape.layers; i++) {
+        struct next_layer *layer = &next->layer[i];
+        uint32_t steps = layer->position > next->position
+                             ? layer->position - next->position
+                             : layer->position + next->positions - next->position;
+        layer->wait = (float)steps / (float)next->positions;
+        layer->wait_longer = layer->wait + 1.0f;
+    }
 }
 
 static void next_start(void *state, const struct store_shape *shape) {
@@ -76,17 +92,20 @@ static void next_start(void *state, const struct store_shape *shape) {
     store_recall_start(&next->recall, shape, recall);
     next->expert =
         (struct next_expert *)(recall + store_recall_bytes(shape->layers, shape->experts));
+    next->chance = (float *)(next->expert + shape->experts);
+    next->layer_of = (uint32_t *)(next->chance + shape->experts);
     for (uint32_t i = 0; i < shape->layers; i++) {
         next->layer[i].position = next->positions;
         next->positions += shape->layer_first[i + 1] > shape->layer_first[i];
         for (uint32_t e = shape->layer_first[i]; e < shape->layer_first[i + 1]; e++)
-            next->expert[e].layer = i;
+            next->layer_of[e] = i;
     }
     for (uint32_t i = 0; i < RATES; i++)
         next->keep[i] = store_math_exp2(-1.0f / half_life[i]);
     for (uint32_t i = 0; i < FEATURES; i++)
         next->weight[i] = FIRST_WEIGHT;
     next->weight[TILT] = FIRST_TILT;
+    set_waits(next);
 }
 
 static float weight_of(const struct next *next, const struct next_layer *layer, uint32_t i) {
@@ -156,7 +175,7 @@ static void estimate(struct next *next, uint32_t layer) {
         for (uint32_t i = 0; i < FEATURES; i++)
             log_odds += weight[i] * expert->feature[i];
         expert->log_odds = log_odds;
-        expert->chance = store_math_chance(log_odds);
+        next->chance[e] = store_math_chance(log_odds);
     }
 }
 
@@ -169,23 +188,21 @@ static void next_step(void *state, uint32_t layer, const uint32_t *ids, uint32_t
     estimate(next, layer);
     next->position = next->layer[layer].position;
     next->step++;
+    set_waits(next);
 }
 
 static uint64_t next_worth(void *state, uint32_t expert, uint64_t enough) {
     struct next *next = state;
+    const struct next_layer *layer = &next->layer[next->layer_of[expert]];
+    float chance = next->chance[expert];
+    uint64_t least = store_math_order(chance / layer->wait_longer); // were it useless this time
+    if (least >= enough) return least; // as nearly all are: the tilt costs most
     struct next_expert *it = &next->expert[expert];
     if (it->worth_step != next->step) {
-        const struct next_layer *layer = &next->layer[it->layer];
-        uint32_t steps = layer->position > next->position
-                             ? layer->position - next->position
-                             : layer->position + next->positions - next->position;
-        float wait = (float)steps / (float)next->positions; // of a token's time, at most 1
-        uint64_t least = store_math_order(it->chance / (wait + 1.0f)); // were it useless this time
-        if (least >= enough) return least; // as nearly all are: the tilt costs most
         float lean = store_recall_tilt(&next->recall, expert, layer->share);
         float soon = store_math_chance(it->log_odds + weight_of(next, layer, TILT) * lean);
-        float once = soon / wait;
-        float twice = (soon + (1.0f - soon) * it->chance) / (wait + 1.0f);
+        float once = soon / layer->wait;
+        float twice = (soon + (1.0f - soon) * chance) / layer->wait_longer;
         it->worth = once > twice ? once : twice;
         it->worth_step = next->step;
     }

@@ -62,14 +62,14 @@ static void fill_small(enum store_order order) {
 
 static void assert_victim(uint32_t size_class, bool keep, uint32_t slot, uint32_t count) {
     struct store_victim victim;
-    assert_true(store_evict_choose(&evict, &pool, size_class, keep, &victim));
+    assert_true(store_evict_choose(&evict, &pool, size_class, keep, 3, &victim));
     assert_int_equal(victim.slot, slot);
     assert_int_equal(victim.count, count);
 }
 
 static void assert_no_victim(uint32_t size_class, bool keep) {
     struct store_victim victim;
-    assert_false(store_evict_choose(&evict, &pool, size_class, keep, &victim));
+    assert_false(store_evict_choose(&evict, &pool, size_class, keep, 3, &victim));
 }
 
 static void test_least_recently_used(void **state) {

@@ -54,9 +54,17 @@ static void close_cache(struct cache *cache) {
     free(cache->state);
 }
 
-static void make_room(struct cache *cache) {
-    struct store_victim victim;
-    assert_true(store_evict_choose(&cache->evict, &cache->pool, 0, false, &victim));
+// soon: victims that the step will need.
+static void make_room(struct cache *cache, uint32_t soon) {
+    struct store_victim victim, walked;
+    struct store_evict anew = cache->evict;
+    store_evict_forget(&anew);
+    assert_true(store_evict_choose(&cache->evict, &cache->pool, 0, false, soon, &victim));
+    // What was listed earlier in the step is what a walk over all slots finds now.
+    assert_true(store_evict_choose(&anew, &cache->pool, 0, false, 1, &walked));
+    uint64_t marks[] = {cache->mark[cache->slot[victim.slot].expert],
+                        cache->mark[cache->slot[walked.slot].expert]};
+    assert_true(victim.slot == walked.slot || (marks[0] == marks[1] && marks[0] != 0)); // or its equal
     assert_int_equal(victim.count, 1);
     const struct store_slot *slot = &cache->slot[victim.slot];
     assert_int_equal(slot->state, STORE_SLOT_READY);
@@ -71,11 +79,12 @@ static void make_room_and_fill(struct cache *cache) {
     uint32_t expert = 0;
     while (cache->slot_of[expert] != STORE_NONE)
         expert++;
-    make_room(cache);
+    make_room(cache, 1);
     uint32_t slot = store_pool_find(&cache->pool, 0);
     store_pool_fill(&cache->pool, slot, 0, expert);
     store_slot_move(&cache->slot[slot], STORE_SLOT_READY);
     store_evict_expected(&cache->evict, expert);
+    store_evict_released(&cache->evict, &cache->pool, slot);
     cache->slot_of[expert] = slot;
 }
 
@@ -92,7 +101,7 @@ static uint32_t step(struct cache *cache, uint32_t layer, const uint32_t *ids, u
     }
     for (uint32_t i = 0; i < count; i++) {
         if (cache->slot_of[first + ids[i]] != STORE_NONE) continue;
-        if (store_pool_find(&cache->pool, 0) == STORE_NONE) make_room(cache);
+        if (store_pool_find(&cache->pool, 0) == STORE_NONE) make_room(cache, count - i);
         uint32_t slot = store_pool_find(&cache->pool, 0);
         store_pool_fill(&cache->pool, slot, 0, first + ids[i]);
         store_slot_move(&cache->slot[slot], STORE_SLOT_READY);
@@ -100,8 +109,11 @@ static uint32_t step(struct cache *cache, uint32_t layer, const uint32_t *ids, u
         cache->slot[slot].entry = i;
         cache->slot_of[first + ids[i]] = slot;
     }
-    for (uint32_t i = 0; i < count; i++)
-        cache->slot[cache->slot_of[first + ids[i]]].entry = STORE_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = cache->slot_of[first + ids[i]];
+        cache->slot[slot].entry = STORE_NONE;
+        store_evict_released(&cache->evict, &cache->pool, slot);
+    }
     return hits;
 }
 
@@ -202,7 +214,7 @@ static void test_a_prompt_does_not_push_out_what_an_answer_uses(void **state) {
         for (uint32_t i = 0; i < ALL; i++)
             there[i] = cache.slot_of[i] != STORE_NONE;
         struct store_victim victim;
-        assert_false(store_evict_choose(&cache.evict, &cache.pool, 0, true, &victim));
+        assert_false(store_evict_choose(&cache.evict, &cache.pool, 0, true, 1, &victim));
         // One slot is enough to pass through.
         uint32_t kept = 0;
         for (uint32_t layer = 0; layer < LAYERS; layer++)
@@ -243,7 +255,7 @@ static void test_what_is_expected_goes_last(void **state) {
         open_cache(&cache, policies[p]);
         run_random(&cache, 9, 50);
         struct store_victim victim;
-        assert_true(store_evict_choose(&cache.evict, &cache.pool, 0, false, &victim));
+        assert_true(store_evict_choose(&cache.evict, &cache.pool, 0, false, 1, &victim));
         uint32_t expert = cache.slot[victim.slot].expert, other[] = {expert % EXPERTS == 0};
         store_evict_expected(&cache.evict, expert);
         for (uint32_t i = 0; i < 20; i++)

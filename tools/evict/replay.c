@@ -77,10 +77,11 @@ static void cache_close(struct cache *cache) {
     free(cache->slot_of);
 }
 
-static void make_room(struct replay *replay, struct cache *cache) {
+// soon: victims that the cell will need.
+static void make_room(struct replay *replay, struct cache *cache, uint32_t soon) {
     struct store_victim victim;
     uint64_t start = processor_ns();
-    bool found = store_evict_choose(&cache->evict, &cache->pool, 0, false, &victim);
+    bool found = store_evict_choose(&cache->evict, &cache->pool, 0, false, soon, &victim);
     replay->choice_ns += processor_ns() - start;
     LOCUM_ASSERT(found && victim.count == 1); // a step's experts fit
     uint32_t expert = cache->pool.slot[victim.slot].expert;
@@ -110,7 +111,7 @@ static void replay_cell(struct replay *replay, const struct route_cell *cell) {
         if (cache->slot_of[first + ids[i]] != STORE_NONE) continue;
         uint32_t slot = store_pool_find(&cache->pool, 0);
         if (slot == STORE_NONE) {
-            make_room(replay, cache);
+            make_room(replay, cache, cell->count - i);
             slot = store_pool_find(&cache->pool, 0);
         }
         store_pool_fill(&cache->pool, slot, 0, first + ids[i]);
