@@ -15,7 +15,7 @@
 
 static const char *const sizes[] = {"auto", "all", NULL};
 static const char *const ways[] = {"auto", "direct", "buffered", NULL};
-static const char *const kv_types[] = {"f16", "f32", NULL};
+static const char *const kv_types[] = {"f16", "f32", "q8_0", NULL};
 static const char *const tiers[] = {"auto", "ref", "avx2", "avxvnni", "avx512", "avx512vnni", NULL};
 
 #define U32_MOST 4294967294.0
@@ -61,7 +61,7 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_IO] = {"io", 0, CLI_CHOICE, RUN | BENCH, "HOW", 0, 0, ways,
                 "how experts are read (auto); direct goes past the page cache"},
     [CLI_KV_TYPE] = {"kv-type", 0, CLI_CHOICE, MODEL_SETS, "TYPE", 0, 0, kv_types,
-                     "numbers in the KV cache (f16)"},
+                     "numbers in the KV cache (f16); q8_0 takes half the memory and is not exact"},
     [CLI_CPU] = {"cpu", 0, CLI_CHOICE, RUN | BENCH, "SET", 0, 0, tiers,
                  "instruction set (auto); the answer is the same with each"},
     [CLI_PROMPT_TOKENS] = {"prompt-tokens", 0, CLI_INTEGER, BENCH, "N", 1, 4194304, NULL,

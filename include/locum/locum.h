@@ -129,7 +129,8 @@ LOCUM_API bool locum_file_get_metadata(const locum_file *file, uint64_t index, c
 // Options and memory plan
 // ---------------------------------------------------------------------------------------------
 typedef enum locum_io { LOCUM_IO_AUTO, LOCUM_IO_DIRECT, LOCUM_IO_BUFFERED } locum_io;
-typedef enum locum_kv_type { LOCUM_KV_F16, LOCUM_KV_F32 } locum_kv_type;
+// Q8_0: half the memory of F16, at the price of exactness: an answer may be another one (told to log).
+typedef enum locum_kv_type { LOCUM_KV_F16, LOCUM_KV_F32, LOCUM_KV_Q8_0 } locum_kv_type;
 typedef enum locum_phase {
     LOCUM_PHASE_LOAD,
     LOCUM_PHASE_PROMPT,

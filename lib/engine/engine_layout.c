@@ -111,8 +111,8 @@ static locum_status make(const struct locum_file *file, const locum_options *opt
     STATUS_TRY(model_build(file->gguf, &out->arena, &out->model, error));
     STATUS_TRY(open_tokenizer(gguf_file_meta(file->gguf), options, out, error));
     STATUS_TRY(exec_weights_plan(&out->model.plan, &out->arena, &out->weights, error));
-    STATUS_TRY(exec_kv_layout_make(&out->model.plan, options->kv_type == LOCUM_KV_F32, &out->arena,
-                                   &out->kv, error));
+    STATUS_TRY(exec_kv_layout_make(&out->model.plan, (enum exec_kv_type)options->kv_type,
+                                   &out->arena, &out->kv, error));
     STATUS_TRY(list_experts(out, error));
     // Counted here: what an engine adds to the arena must not make its plan another one than
     // locum_file_plan gave.

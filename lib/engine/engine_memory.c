@@ -41,7 +41,8 @@ static uint32_t logit_rows_of(uint32_t chunk) {
 }
 
 static uint64_t scratch_of(const struct engine_layout *layout, uint32_t chunk) {
-    return exec_workspace_bytes(&layout->model.plan, chunk, logit_rows_of(chunk), layout->threads);
+    return exec_workspace_bytes(&layout->model.plan, &layout->kv, chunk, logit_rows_of(chunk),
+                                layout->threads);
 }
 
 struct slot_range {

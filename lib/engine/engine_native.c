@@ -232,7 +232,7 @@ static void list_settings(struct engine_native *n) {
                 arena_format(arena, "%u", n->plan.threads));
     add_setting(n, "io", o->io == LOCUM_IO_AUTO ? usual : given, io_of(n));
     add_setting(n, "kv-type", o->kv_type == LOCUM_KV_F16 ? usual : given,
-                o->kv_type == LOCUM_KV_F16 ? "f16" : "f32");
+                exec_kv_type_name(n->layout.kv.type));
     add_setting(n, "cpu", o->cpu && strcmp(o->cpu, "auto") ? given : usual,
                 kernels_tier_name(n->layout.tier));
     add_setting(n, "temp", engine_source_name(s->temperature_source),
@@ -251,6 +251,10 @@ static void notices(struct engine_native *n) {
         log_write(&n->log, LOCUM_LOG_WARN,
                   "a context of %u tokens is more than the %u that the model was trained for",
                   n->plan.context, params->context);
+    }
+    if (n->options.kv_type == LOCUM_KV_Q8_0) {
+        log_write(&n->log, LOCUM_LOG_NOTICE,
+                  "the KV cache is rounded to 8 bits (q8_0): answers are not exactly those of f16");
     }
     if (n->options.threads > n->plan.threads) {
         log_write(&n->log, LOCUM_LOG_NOTICE,

@@ -37,7 +37,7 @@ locum_status engine_options_of(const locum_options *given, locum_options *out,
     if (given) STATUS_TRY(engine_options_read(out, sizeof *out, given, "locum_options", error));
     if (out->io > LOCUM_IO_BUFFERED)
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: io is %d", out->io);
-    if (out->kv_type > LOCUM_KV_F32) {
+    if (out->kv_type > LOCUM_KV_Q8_0) {
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_options: kv_type is %d", out->kv_type);
     }
     return LOCUM_OK;

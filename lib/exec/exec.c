@@ -89,9 +89,9 @@ static void prepare_rope(struct exec *exec) {
     }
 }
 
-uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows,
-                              uint32_t threads) {
-    struct exec exec = {.config = {.plan = plan, .chunk = chunk, .logit_rows = logit_rows}};
+uint64_t exec_workspace_bytes(const struct plan *plan, const struct exec_kv_layout *kv,
+                              uint32_t chunk, uint32_t logit_rows, uint32_t threads) {
+    struct exec exec = {.config = {.plan = plan, .kv = kv, .chunk = chunk, .logit_rows = logit_rows}};
     return exec_workspace_place(&exec, NULL, threads) + sizeof exec;
 }
 

@@ -69,8 +69,8 @@ struct exec_config {
 };
 
 // Bytes of workspace that exec_create takes, for the memory plan.
-uint64_t exec_workspace_bytes(const struct plan *plan, uint32_t chunk, uint32_t logit_rows,
-                              uint32_t threads);
+uint64_t exec_workspace_bytes(const struct plan *plan, const struct exec_kv_layout *kv,
+                              uint32_t chunk, uint32_t logit_rows, uint32_t threads);
 
 struct exec;
 locum_status exec_create(const struct exec_config *config, struct exec **out, locum_error *error);

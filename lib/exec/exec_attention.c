@@ -8,12 +8,18 @@
 
 #include <string.h>
 
-static void write_rows(const struct exec *exec, uint8_t *out, const float *in, size_t size) {
-    if (exec->config.kv->f32) {
-        memcpy(out, in, size * sizeof(float));
-    } else {
-        exec->config.kernels->to_half((uint16_t *)(void *)out, in, size);
+// Keys of all heads of a token, or its values.
+static bool write_rows(const struct exec *exec, uint32_t worker, uint8_t *out, const float *in,
+                       size_t size, size_t heads, size_t row) {
+    enum exec_kv_type type = exec->config.kv->type;
+    size_t bytes = exec_kv_row_bytes(type, size);
+    for (size_t h = 0; h < heads; h++) {
+        uint8_t *to = out + (h * EXEC_KV_PAGE_POSITIONS + row) * bytes;
+        if (!exec_kv_store_row(exec->config.kernels, type, to, in + h * size, size,
+                               exec->kv_scratch + worker * exec->kv_scratch_bytes))
+            return false;
     }
+    return true;
 }
 
 bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op,
@@ -23,19 +29,18 @@ bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *
     const struct exec_kv_layout *kv = exec->config.kv;
     uint32_t cache = op->u.attention.cache;
     const struct plan_cache *c = &plan->caches[cache];
-    size_t element = kv->f32 ? 4 : 2;
     for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
         uint32_t position = exec->batch->positions[i];
         uint8_t *page = exec_sequence_of(exec, i)->pages[position / EXEC_KV_PAGE_POSITIONS];
         size_t row = position % EXEC_KV_PAGE_POSITIONS;
-        const float *k = exec_row(exec, op->in, i), *v = exec_row(exec, op->in2, i);
-        for (uint32_t h = 0; h < c->heads_kv; h++) {
-            write_rows(exec,
-                       exec_kv_keys(kv, plan, page, cache, h) + row * c->head_size_k * element,
-                       k + (size_t)h * c->head_size_k, c->head_size_k);
-            write_rows(exec,
-                       exec_kv_values(kv, plan, page, cache, h) + row * c->head_size_v * element,
-                       v + (size_t)h * c->head_size_v, c->head_size_v);
+        uint8_t *keys = exec_kv_keys(kv, plan, page, cache, 0);
+        uint8_t *values = exec_kv_values(kv, plan, page, cache, 0);
+        if (!write_rows(exec, worker, keys, exec_row(exec, op->in, i), c->head_size_k, c->heads_kv,
+                        row) ||
+            !write_rows(exec, worker, values, exec_row(exec, op->in2, i), c->head_size_v,
+                        c->heads_kv, row)) {
+            exec_fail_numeric(exec, op);
+            return false;
         }
     }
     return true;
@@ -75,9 +80,20 @@ static struct item item_at(const struct exec *exec, const struct plan_op *op, si
     return item;
 }
 
+// Blocks that are quantised are computed with as floats.
+static void expand(const struct exec *exec, uint32_t worker, struct kernels_attend *a) {
+    float *floats = (float *)(void *)(exec->kv_scratch + worker * exec->kv_scratch_bytes);
+    float *values = floats + EXEC_KV_PAGE_POSITIONS * a->head_size_k;
+    exec_kv_expand(exec->config.kernels, floats, a->k, a->lo, a->hi, a->head_size_k);
+    exec_kv_expand(exec->config.kernels, values, a->v, a->lo, a->hi, a->head_size_v);
+    a->k = floats;
+    a->v = values;
+    a->kv_f32 = true;
+}
+
 // Block number `index` of those that the item sees.
-static void attend_block(const struct exec *exec, const struct item *item, uint32_t index,
-                         struct running into) {
+static void attend_block(const struct exec *exec, uint32_t worker, const struct item *item,
+                         uint32_t index, struct running into) {
     const struct exec_kv_layout *kv = exec->config.kv;
     const struct plan *plan = exec->config.plan;
     uint32_t b = item->first + index, cache = item->op->u.attention.cache;
@@ -90,7 +106,7 @@ static void attend_block(const struct exec *exec, const struct item *item, uint3
         .n_q = item->group,
         .k = exec_kv_keys(kv, plan, page, cache, item->head),
         .v = exec_kv_values(kv, plan, page, cache, item->head),
-        .kv_f32 = kv->f32,
+        .kv_f32 = kv->type == EXEC_KV_F32,
         .head_size_k = item->cache->head_size_k,
         .head_size_v = item->cache->head_size_v,
         .lo = index == 0 ? item->from % KERNELS_KV_BLOCK : 0,
@@ -101,6 +117,7 @@ static void attend_block(const struct exec *exec, const struct item *item, uint3
         .l = into.l,
         .o = into.o,
     };
+    if (kv->type == EXEC_KV_Q8_0) expand(exec, worker, &a);
     exec->config.kernels->attend_block(&a);
 }
 
@@ -125,13 +142,14 @@ static void finish(const struct exec *exec, const struct item *item, size_t h, s
 }
 
 // ---- many items: each is one worker's -------------------------------------------------------------
-static void attend(struct exec *exec, const struct item *item, float *scratch) {
+static void attend(struct exec *exec, uint32_t worker, const struct item *item) {
+    float *scratch = exec->attention + (size_t)worker * exec->attention_floats;
     struct running sum = running_at(scratch, item->group);
     struct running block =
         running_at(scratch + item->group * (item->cache->head_size_v + 2), item->group);
-    attend_block(exec, item, 0, sum);
+    attend_block(exec, worker, item, 0, sum);
     for (uint32_t b = 1; b < item->blocks; b++) {
-        attend_block(exec, item, b, block);
+        attend_block(exec, worker, item, b, block);
         for (size_t h = 0; h < item->group; h++) merge(exec, item, h, sum, block);
     }
     for (size_t h = 0; h < item->group; h++) finish(exec, item, h, sum);
@@ -159,7 +177,7 @@ static void wave_blocks(struct exec *exec, uint32_t worker, const struct plan_op
         struct item item = item_at(exec, op, i / wave->wide);
         uint32_t b = start + (uint32_t)(i % wave->wide);
         if (b < item.blocks)
-            attend_block(exec, &item, b,
+            attend_block(exec, worker, &item, b,
                          wave_slot(exec, wave, &item, i / wave->wide, b == 0 ? 0 : 1 + b - start));
     }
 }
@@ -205,26 +223,9 @@ bool exec_op_attention(struct exec *exec, uint32_t worker, const struct plan_op 
     uint32_t workers = exec_team_size(exec->config.team);
     if (workers > 1 && items < (size_t)EXEC_ATTENTION_FEW * workers)
         return attend_together(exec, worker, op, items);
-    float *scratch = exec->attention + (size_t)worker * exec->attention_floats;
     for (size_t i, end; exec_team_take(exec->config.team, worker, items, 1, &i, &end);) {
         struct item item = item_at(exec, op, i);
-        attend(exec, &item, scratch);
+        attend(exec, worker, &item);
     }
     return true;
-}
-
-locum_status exec_kv_layout_make(const struct plan *plan, bool f32, struct arena *arena,
-                                 struct exec_kv_layout *out, locum_error *error) {
-    *out = (struct exec_kv_layout){.f32 = f32};
-    out->offset = arena_array(arena, plan->n_caches, sizeof *out->offset);
-    if (!out->offset)
-        return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the KV layout");
-    for (uint32_t i = 0; i < plan->n_caches; i++) {
-        const struct plan_cache *c = &plan->caches[i];
-        out->offset[i] = out->page_bytes;
-        // a multiple of 64, as there are 64 positions
-        out->page_bytes += (uint64_t)EXEC_KV_PAGE_POSITIONS * c->heads_kv *
-                           (c->head_size_k + c->head_size_v) * (f32 ? 4 : 2);
-    }
-    return LOCUM_OK;
 }

@@ -95,6 +95,8 @@ struct exec {
     struct exec_ahead ahead;
     float *attention; // [workers][attention_floats]; of few items see exec_attention.c
     size_t attention_floats;
+    uint8_t *kv_scratch; // [workers][kv_scratch_bytes]; none where KV rows are floats
+    size_t kv_scratch_bytes;
     uint8_t *group; // [workers][group_bytes]: rows that are being interleaved
     size_t group_bytes;
     uint32_t *wanted; // [chunk]: tokens whose logits are wanted

@@ -144,6 +144,8 @@ uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers
     place_moe(exec, &cursor, workers);
     place_columns(exec, &cursor);
     place_attention(exec, &cursor, workers);
+    exec->kv_scratch_bytes = exec_kv_scratch_bytes(plan, exec->config.kv->type);
+    exec->kv_scratch = exec_place(&cursor, workers, exec->kv_scratch_bytes);
     place_group(exec, &cursor, workers);
     place_rope(exec, &cursor);
     if (plan->n_experts > 0) exec_ahead_place(exec, &cursor);

@@ -88,6 +88,20 @@ def test_less_memory_streams_and_says_so():
     check("all experts fit in memory" in stats(MOE, "-p", "a", "-n", 2)["err"], "all in memory")
 
 
+def test_cache_of_8_bits():
+    model = os.path.join(os.path.dirname(__file__), "../../models/locum-story-moe.gguf")
+    ask = ("-p", "Once upon a time", "-n", 40, "--temp", 0, "-c", 128)
+    half, eight = stats(model, *ask), stats(model, *ask, "--kv-type", "q8_0")
+    pages = lambda run: run["memory"]["kv"] - 128 // 64 * 4
+    equal(pages(eight) * 64, pages(half) * 34, "34 bytes for 32 numbers")
+    check("not exactly those of f16" in eight["err"], eight["err"])
+    check("not exactly" not in half["err"], half["err"])
+    check(eight["logits_hash"] != half["logits_hash"], "other bits")
+    odd = large_model("heads-of-24", gguf_make.Spec(heads=4, head_dim=24, experts=8))
+    refused = locum("run", odd, "-p", "a", "--kv-type", "q8_0").expect(3)
+    check("multiple of 32" in refused.err and "use f16" in refused.err, refused.err)
+
+
 def test_more_threads_than_processors():
     processors = len(os.sched_getaffinity(0))
     one = stats(MOE, "-p", "The birds", "-n", 3, "-t", 200)

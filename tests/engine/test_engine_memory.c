@@ -358,7 +358,7 @@ static void parts_are_those_of_the_layers(void **state) {
     assert_int_equal(plan.kv, session_pool_bytes(&layout.kv, 1024));
     assert_int_equal(plan.kv - 1024 / 64 * 4,
                      1024ull * plan_kv_bytes_per_token(&layout.model.plan, 2));
-    assert_int_equal(plan.scratch, exec_workspace_bytes(&layout.model.plan, 512, 4, 2));
+    assert_int_equal(plan.scratch, exec_workspace_bytes(&layout.model.plan, &layout.kv, 512, 4, 2));
     assert_int_equal(plan.fixed, engine_layout_fixed(&layout, 1024));
     engine_layout_release(&layout);
     locum_file_close(file);

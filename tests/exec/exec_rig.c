@@ -100,7 +100,7 @@ void rig_open(struct rig *rig, const struct toy_model *toy, const struct rig_opt
     choose_kernels(rig);
     must(rig, exec_load_weights(&rig->weights, plan, &rig->kernels, rig->files, false, NULL,
                                 NULL, NULL, &rig->error));
-    must(rig, exec_kv_layout_make(plan, options->kv_f32, &rig->arena, &rig->kv, &rig->error));
+    must(rig, exec_kv_layout_make(plan, options->kv_type, &rig->arena, &rig->kv, &rig->error));
     make_store(rig);
     make_pages(rig);
     make_states(rig);

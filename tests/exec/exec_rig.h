@@ -24,7 +24,8 @@ enum rig_pool { RIG_FULL, RIG_FLOOR, RIG_HALF };
 struct rig_options {
     uint32_t threads, chunk, logit_rows; // 0: 1, 64, 4
     enum rig_pool pool;
-    bool kv_f32, ref, buffered;
+    bool ref, buffered;
+    enum exec_kv_type kv_type;
     exec_trace_fn trace;
     void *trace_user;
 };

@@ -174,7 +174,7 @@ static void logits_are_those_of_the_definition(void **state) {
     locum_token tokens[TEXT];
     for (uint32_t i = 0; model_arch_name(i); i++) {
         begin_arch(model_arch_name(i));
-        open_with((struct rig_options){.kv_f32 = true, .threads = 2, .pool = RIG_FLOOR});
+        open_with((struct rig_options){.kv_type = EXEC_KV_F32, .threads = 2, .pool = RIG_FLOOR});
         rig_text(&rig, 1, tokens, TEXT);
         toy_forward(toy, tokens, TEXT, &expected[0][0]);
         run(0, 1, TEXT);
@@ -311,12 +311,38 @@ static void cache_types(void **state) {
     float row[4096];
     size_t words = rig.model.plan.vocabulary;
     memcpy(row, rig_row(&rig, TEXT - 1), words * sizeof *row);
-    uint64_t single = hash_with((struct rig_options){.chunk = 1, .kv_f32 = true});
+    uint64_t single = hash_with((struct rig_options){.chunk = 1, .kv_type = EXEC_KV_F32});
     assert_true(single != half);
     assert_int_equal(
-        hash_with((struct rig_options){.threads = 2, .kv_f32 = true, .pool = RIG_FLOOR}), single);
+        hash_with((struct rig_options){
+            .threads = 2, .kv_type = EXEC_KV_F32, .pool = RIG_FLOOR}),
+        single);
     for (size_t i = 0; i < words; i++) // rounded keys and values, not others
         assert_true(fabsf(row[i] - rig_row(&rig, TEXT - 1)[i]) < 0.5f);
+}
+
+// Rounded to 8 bits: another answer than float16's, near it, and the same one in every setting.
+static void cache_of_8_bits(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("qwen3moe");
+    spec.head_size = 32;
+    begin(&spec);
+    static const struct rig_options options[] = {
+        {.chunk = 1, .kv_type = EXEC_KV_Q8_0},
+        {.threads = 2, .chunk = 7, .kv_type = EXEC_KV_Q8_0, .pool = RIG_FLOOR},
+        {.threads = 7, .chunk = 1, .kv_type = EXEC_KV_Q8_0},
+        {.chunk = 64, .ref = true, .kv_type = EXEC_KV_Q8_0},
+    };
+    uint64_t half = hash_with((struct rig_options){.chunk = 1});
+    float row[4096];
+    size_t words = rig.model.plan.vocabulary;
+    memcpy(row, rig_row(&rig, TEXT - 1), words * sizeof *row);
+    uint64_t base = hash_with(options[0]);
+    assert_true(base != half);
+    for (size_t i = 0; i < words; i++)
+        assert_true(fabsf(row[i] - rig_row(&rig, TEXT - 1)[i]) < 0.5f);
+    for (size_t i = 1; i < sizeof options / sizeof *options; i++)
+        assert_int_equal(hash_with(options[i]), base);
 }
 
 // ---- batches ------------------------------------------------------------------------------------
@@ -686,7 +712,8 @@ static void workspace_of_the_largest_model(void **state) {
     op.in = h, op.out = logits, op.weight = weight;
     plan_add_op(&b, op);
     assert_int_equal(plan_finish(&b, logits, &plan), LOCUM_OK);
-    uint64_t bytes = exec_workspace_bytes(&plan, LIMIT_CHUNK, 4, LIMIT_THREADS);
+    struct exec_kv_layout kv = {.type = EXEC_KV_F16};
+    uint64_t bytes = exec_workspace_bytes(&plan, &kv, LIMIT_CHUNK, 4, LIMIT_THREADS);
     uint64_t rows = LIMIT_CHUNK * width * 4; // x; as many for columns and for y
     uint64_t hidden = LIMIT_CHUNK * 2ull * LIMIT_EMBEDDING * 4;
     assert_true(bytes >= 3 * rows + hidden + 4ull * LIMIT_VOCABULARY * 4);
@@ -706,6 +733,7 @@ int main(void) {
         TEST(floor_works_in_rounds_and_full_reads_once),
         TEST(forms_of_experts_are_one_model),
         TEST(cache_types),
+        TEST(cache_of_8_bits),
         TEST(neighbours_do_not_matter),
         TEST(checkpoints_hold_what_was_before),
         TEST(only_wanted_rows_come),
