@@ -17,7 +17,9 @@
 static uint32_t maker_of(const struct plan *plan, uint32_t from, enum plan_kind kind) {
     for (uint32_t i = from; i-- > 0;) {
         const struct plan_op *op = &plan->ops[i];
-        bool makes = op->kind != PLAN_KV_WRITE && op->kind != PLAN_ROUTER;
+        // A positive factor of all logits changes no order, so it is left out of the guess.
+        bool makes =
+            op->kind != PLAN_KV_WRITE && op->kind != PLAN_ROUTER && op->kind != PLAN_SCALE;
         if (makes && op->out == plan->ops[from].in) return op->kind == kind ? i : PLAN_NONE;
     }
     return PLAN_NONE;

@@ -121,6 +121,7 @@ bool exec_op_router(struct exec *exec, uint32_t worker, const struct plan_op *op
     bool ahead = exec_ahead_wanted(exec, info);
     struct kernels_route route = set->route;
     route.bias = exec_vector(exec, set->route_bias);
+    route.expert_scale = exec_vector(exec, set->scale);
     float *scratch = moe->router_scratch + (size_t)worker * ((set->experts + 15) & ~15u);
     for (size_t i, end; exec_team_take(exec->config.team, worker, exec->rows, 1, &i, &end);) {
         size_t at = i * set->used;

@@ -202,6 +202,18 @@ bool exec_op_l2_norm(struct exec *exec, uint32_t worker, const struct plan_op *o
     return true;
 }
 
+bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info) {
+    (void)info;
+    const float *weight = exec_vector(exec, op->weight);
+    float factor = weight ? op->u.scale * *weight : op->u.scale;
+    FOR_ROWS(exec, worker, i) {
+        float *out = exec_row(exec, op->out, i);
+        exec->config.kernels->scale(out, out, factor, exec_buffer(exec, op->out)->width);
+    }
+    return true;
+}
+
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info) {
     (void)info;

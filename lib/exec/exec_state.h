@@ -181,6 +181,8 @@ bool exec_op_delta_gates(struct exec *exec, uint32_t worker, const struct plan_o
                          const struct exec_op *info);
 bool exec_op_delta(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct exec_op *info);
+bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info);
 

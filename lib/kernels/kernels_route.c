@@ -54,6 +54,7 @@ static void weigh(const struct kernels_route *route, const float *scratch, const
     for (uint32_t j = 0; j < route->used; j++) {
         if (route->normalise) weights[j] /= sum > least ? sum : least;
         weights[j] *= route->scale;
+        if (route->expert_scale) weights[j] *= route->expert_scale[ids[j]];
     }
 }
 

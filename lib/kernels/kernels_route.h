@@ -11,7 +11,7 @@
 // softmax_selected: selection by logits, then softmax over the chosen ones in the order chosen
 // selection = p (+ bias), the k largest, ties to the lower id; weights are the p without bias, in
 // the order chosen: if normalise, w = rn(w / max(s, 2^-14)) with s their chain sum from +0; then
-// times scale.
+// times scale, then times the expert's own factor.
 // Output is sorted by ascending id: that is the order in which experts are added.
 #ifndef KERNELS_KERNELS_ROUTE_H
 #define KERNELS_KERNELS_ROUTE_H
@@ -32,6 +32,7 @@ struct kernels_route {
     bool normalise;
     float scale;       // 1: none
     const float *bias; // [experts] or NULL
+    const float *expert_scale; // likewise
 };
 
 // scratch: experts floats. ids and weights: `used` entries, ascending id. rank[j] (may be NULL) is

@@ -313,5 +313,10 @@ uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct mod
         return PLAN_NONE;
     }
     bind_biases(builder, layer, biases, &set);
+    // It multiplies what the down matrix gives, before the bias. Left alone it is refused as unknown.
+    set.scale = set.bias[PLAN_DOWN] == PLAN_NONE
+                    ? model_vector(builder, MODEL_OPTIONAL, set.experts,
+                                   "blk.%u.ffn_down_exps.scale", layer)
+                    : PLAN_NONE;
     return plan_add_experts(&builder->plan, &set);
 }

@@ -8,58 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static void op_norm(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out,
-                    uint32_t weight, uint32_t groups) {
-    struct plan_op op = plan_op_make(PLAN_NORM, layer);
-    op.in = in, op.out = out, op.weight = weight;
-    op.u.norm.groups = groups;
-    op.u.norm.eps = b->params->eps;
-    plan_add_op(&b->plan, op);
-}
-
-static void op_matmul(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out,
-                      uint32_t weight, uint32_t bias) {
-    struct plan_op op = plan_op_make(PLAN_MATMUL, layer);
-    op.in = in, op.out = out, op.weight = weight, op.bias = bias;
-    plan_add_op(&b->plan, op);
-}
-
-static void op_add(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t out) {
-    struct plan_op op = plan_op_make(PLAN_ADD, layer);
-    op.in = in, op.out = out;
-    plan_add_op(&b->plan, op);
-}
-
-static void op_activate(struct model_builder *b, uint32_t layer, uint32_t gate, uint32_t up,
-                        enum plan_act act) {
-    struct plan_op op = plan_op_make(PLAN_ACTIVATE, layer);
-    op.in = gate, op.in2 = up, op.out = gate;
-    op.u.act = act;
-    plan_add_op(&b->plan, op);
-}
-
-static void op_rope(struct model_builder *b, uint32_t layer, uint32_t buffer, uint32_t heads,
-                    uint32_t table) {
-    struct plan_op op = plan_op_make(PLAN_ROPE, layer);
-    op.out = buffer;
-    op.u.rope.table = table;
-    op.u.rope.heads = heads;
-    op.u.rope.head_size = b->params->head_size_k;
-    plan_add_op(&b->plan, op);
-}
-
-// `size` floats of each of `groups` groups of in, which begin `stride` floats apart.
-static void op_pick(struct model_builder *b, uint32_t layer, uint32_t in, uint32_t first,
-                    uint32_t stride, uint32_t groups, uint32_t size, uint32_t out,
-                    uint32_t out_first) {
-    struct plan_op op = plan_op_make(PLAN_PICK, layer);
-    op.in = in, op.out = out;
-    op.u.pick.groups = groups, op.u.pick.size = size;
-    op.u.pick.in_first = first, op.u.pick.in_stride = stride;
-    op.u.pick.out_first = out_first;
-    plan_add_op(&b->plan, op);
-}
-
 uint32_t model_buffer(struct model_builder *b, const char *name, uint64_t width) {
     for (uint32_t i = 0; i < b->plan.plan.n_buffers; i++) {
         const struct plan_buffer *buffer = &b->plan.plan.buffers[i];
@@ -84,6 +32,17 @@ void model_embed(struct model_builder *b, float scale) {
     plan_add_op(&b->plan, op);
 }
 
+void model_post_norm(struct model_builder *b, uint32_t layer, const char *role, uint32_t buffer) {
+    uint32_t weight =
+        model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.%s.weight", layer, role);
+    model_op_norm(b, layer, buffer, buffer, weight, 1);
+}
+
+void model_add_block(struct model_builder *b, uint32_t layer) {
+    model_op_scale(b, layer, b->t, b->residual_scale, PLAN_NONE);
+    model_op_add(b, layer, b->t, b->x);
+}
+
 // ---- attention --------------------------------------------------------------------------------------
 locum_status model_windows(struct model_builder *b, uint32_t period, bool windowed[LIMIT_LAYERS]) {
     static const char key[] = ".attention.sliding_window_pattern";
@@ -97,101 +56,127 @@ locum_status model_windows(struct model_builder *b, uint32_t period, bool window
     return LOCUM_OK;
 }
 
+void model_require_window(struct model_builder *b) {
+    if (b->params->window > 0) return;
+    model_fail(b, LOCUM_E_FORMAT, "key '%s.attention.sliding_window' is missing",
+               b->meta->architecture);
+}
+
 static void project(struct model_builder *b, uint32_t layer, const char *role, bool biased,
                     uint32_t in, uint32_t out, uint64_t cols, uint64_t rows) {
     uint32_t weight = model_matrix(b, MODEL_REQUIRED, cols, rows, "blk.%u.%s.weight", layer, role);
     uint32_t bias = model_vector(b, biased ? MODEL_REQUIRED : MODEL_OPTIONAL, rows,
                                  "blk.%u.%s.bias", layer, role);
-    op_matmul(b, layer, in, out, weight, bias);
+    model_op_matmul(b, layer, in, out, weight, bias);
 }
 
-static void qk_norm(struct model_builder *b, uint32_t layer, enum model_qk_norm kind,
-                    const char *role, uint32_t buffer, uint32_t heads) {
-    if (kind == MODEL_QK_NORM_NONE) return;
-    uint32_t groups = kind == MODEL_QK_NORM_HEAD ? heads : 1;
-    uint64_t size = (uint64_t)heads * b->params->head_size_k / groups;
-    uint32_t weight = model_vector(b, MODEL_REQUIRED, size, "blk.%u.%s.weight", layer, role);
-    op_norm(b, layer, buffer, buffer, weight, groups);
-}
-
-struct attention_buffers {
-    uint32_t q, k, v, a; // queries, keys, values, the heads' output
+struct attention_use {
+    uint32_t heads, heads_kv, size_k, size_v;
+    uint32_t q, k, v, a; // buffers: queries, keys, values, the heads' output
+    uint32_t cache;
 };
 
-static void attend(struct model_builder *b, uint32_t layer, const struct attention_buffers *use,
-                   const struct model_attention *how) {
-    const struct model_params *p = b->params;
-    uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
-    struct plan_cache cache = {heads_kv, p->head_size_k, p->head_size_v};
-    struct plan_op write = plan_op_make(PLAN_KV_WRITE, layer);
-    write.in = use->k, write.in2 = use->v;
-    write.u.attention.cache = plan_add_cache(&b->plan, cache);
-    plan_add_op(&b->plan, write);
-    struct plan_op op = plan_op_make(PLAN_ATTENTION, layer);
-    op.in = use->q, op.out = use->a;
-    op.u.attention.cache = write.u.attention.cache;
-    op.u.attention.heads = heads;
-    op.u.attention.window = how->window;
-    op.u.attention.scale = 1.0f / sqrtf((float)how->scale_size);
-    op.u.attention.softcap = p->softcap_attention;
-    if (how->sinks)
-        op.weight = model_vector(b, MODEL_REQUIRED, heads, "blk.%u.attn_sinks.weight", layer);
-    plan_add_op(&b->plan, op);
+static void qk_norm(struct model_builder *b, uint32_t layer, enum model_qk_norm kind,
+                    const char *role, uint32_t buffer, uint32_t heads, uint32_t head_size) {
+    if (kind == MODEL_QK_NORM_NONE) return;
+    uint32_t groups = kind == MODEL_QK_NORM_HEAD ? heads : 1;
+    uint64_t size = (uint64_t)heads * head_size / groups;
+    uint32_t weight = model_vector(b, MODEL_REQUIRED, size, "blk.%u.%s.weight", layer, role);
+    model_op_norm(b, layer, buffer, buffer, weight, groups);
 }
 
 // Queries, and the gate of their output where there is one: gives its buffer, else PLAN_NONE.
 static uint32_t project_queries(struct model_builder *b, uint32_t layer,
-                                const struct model_attention *how, uint32_t q) {
-    const struct model_params *p = b->params;
-    uint32_t heads = p->heads[layer], size = p->head_size_k;
-    uint64_t width = (uint64_t)heads * size;
+                                const struct model_attention *how,
+                                const struct attention_use *use) {
+    uint32_t heads = use->heads, size = use->size_k;
+    uint64_t width = (uint64_t)heads * size, in = b->params->embedding;
     if (!how->gated) {
-        project(b, layer, "attn_q", how->biased, b->n, q, p->embedding, width);
+        project(b, layer, "attn_q", how->biased, b->n, use->q, in, width);
         return PLAN_NONE;
     }
-    if (p->head_size_v != size) {
+    if (use->size_v != size) {
         model_fail(b, LOCUM_E_UNSUPPORTED,
                    "the gate of attention needs keys and values of one size; they have %u and %u",
-                   size, p->head_size_v);
+                   size, use->size_v);
     }
     uint32_t both = model_buffer(b, "qg", 2 * width), gate = model_buffer(b, "ag", width);
-    project(b, layer, "attn_q", how->biased, b->n, both, p->embedding, 2 * width);
-    op_pick(b, layer, both, 0, 2 * size, heads, size, q, 0);
-    op_pick(b, layer, both, size, 2 * size, heads, size, gate, 0);
+    project(b, layer, "attn_q", how->biased, b->n, both, in, 2 * width);
+    model_op_pick(b, layer, both, 0, 2 * size, heads, size, use->q, 0);
+    model_op_pick(b, layer, both, size, 2 * size, heads, size, gate, 0);
     return gate;
 }
 
-void model_attention(struct model_builder *b, uint32_t layer, struct model_attention how) {
+static void project_values(struct model_builder *b, uint32_t layer,
+                           const struct model_attention *how, const struct attention_use *use) {
+    uint64_t width = (uint64_t)use->heads_kv * use->size_v;
+    if (how->value_norm && !model_has(b, "blk.%u.attn_v.weight", layer)) {
+        model_op_norm(b, layer, use->k, use->v, PLAN_NONE, use->heads_kv);
+        return;
+    }
+    project(b, layer, "attn_v", how->biased, b->n, use->v, b->params->embedding, width);
+    if (how->value_norm) model_op_norm(b, layer, use->v, use->v, PLAN_NONE, use->heads_kv);
+}
+
+// Keys and values into a cache of the layer's own.
+static uint32_t write_cache(struct model_builder *b, uint32_t layer,
+                            const struct model_attention *how, struct attention_use *use) {
+    uint64_t k_width = (uint64_t)use->heads_kv * use->size_k;
+    use->k = model_buffer(b, "k", k_width);
+    use->v = model_buffer(b, "v", (uint64_t)use->heads_kv * use->size_v);
+    project(b, layer, "attn_k", how->biased, b->n, use->k, b->params->embedding, k_width);
+    project_values(b, layer, how, use);
+    qk_norm(b, layer, how->qk_norm, "attn_k_norm", use->k, use->heads_kv, use->size_k);
+    model_op_rope(b, layer, use->k, use->heads_kv, use->size_k, how->rope);
+    struct plan_cache cache = {use->heads_kv, use->size_k, use->size_v};
+    struct plan_op write = plan_op_make(PLAN_KV_WRITE, layer);
+    write.in = use->k, write.in2 = use->v;
+    write.u.attention.cache = plan_add_cache(&b->plan, cache);
+    plan_add_op(&b->plan, write);
+    return write.u.attention.cache;
+}
+
+static void attend(struct model_builder *b, uint32_t layer, const struct model_attention *how,
+                   const struct attention_use *use) {
+    struct plan_op op = plan_op_make(PLAN_ATTENTION, layer);
+    op.in = use->q, op.out = use->a;
+    op.u.attention.cache = use->cache;
+    op.u.attention.heads = use->heads;
+    op.u.attention.window = how->window;
+    op.u.attention.scale = how->scale > 0 ? how->scale : 1.0f / sqrtf((float)use->size_k);
+    op.u.attention.softcap = b->params->softcap_attention;
+    if (how->sinks)
+        op.weight = model_vector(b, MODEL_REQUIRED, use->heads, "blk.%u.attn_sinks.weight", layer);
+    plan_add_op(&b->plan, op);
+}
+
+uint32_t model_attention(struct model_builder *b, uint32_t layer, struct model_attention how) {
     const struct model_params *p = b->params;
-    uint32_t heads = p->heads[layer], heads_kv = p->heads_kv[layer];
-    uint64_t width = p->embedding, q_width = (uint64_t)heads * p->head_size_k,
-             a_width = (uint64_t)heads * p->head_size_v;
-    uint64_t k_width = (uint64_t)heads_kv * p->head_size_k,
-             v_width = (uint64_t)heads_kv * p->head_size_v;
-    struct attention_buffers use = {model_buffer(b, "q", q_width), model_buffer(b, "k", k_width),
-                                    model_buffer(b, "v", v_width), model_buffer(b, "a", a_width)};
-    op_norm(b, layer, b->x, b->n,
-            model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
-    uint32_t gate = project_queries(b, layer, &how, use.q);
-    project(b, layer, "attn_k", how.biased, b->n, use.k, width, k_width);
-    project(b, layer, "attn_v", how.biased, b->n, use.v, width, v_width);
-    qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, heads);
-    qk_norm(b, layer, how.qk_norm, "attn_k_norm", use.k, heads_kv);
-    op_rope(b, layer, use.q, heads, how.rope);
-    op_rope(b, layer, use.k, heads_kv, how.rope);
-    if (how.scale_size == 0) how.scale_size = p->head_size_k;
-    attend(b, layer, &use, &how);
+    struct attention_use use = {
+        .heads = p->heads[layer],
+        .heads_kv = p->heads_kv[layer],
+        .size_k = how.head_size ? how.head_size : p->head_size_k,
+        .size_v = how.head_size ? how.head_size : p->head_size_v,
+    };
+    uint64_t a_width = (uint64_t)use.heads * use.size_v;
+    use.q = model_buffer(b, "q", (uint64_t)use.heads * use.size_k);
+    use.a = model_buffer(b, "a", a_width);
+    model_op_norm(b, layer, b->x, b->n,
+                  model_vector(b, MODEL_REQUIRED, p->embedding, "blk.%u.attn_norm.weight", layer),
+                  1);
+    uint32_t gate = project_queries(b, layer, &how, &use);
+    qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, use.heads, use.size_k);
+    model_op_rope(b, layer, use.q, use.heads, use.size_k, how.rope);
+    use.cache = how.shares_cache ? how.cache : write_cache(b, layer, &how, &use);
+    attend(b, layer, &how, &use);
     if (gate != PLAN_NONE) {
-        op_activate(b, layer, gate, use.a, PLAN_ACT_SIGMOID);
+        model_op_activate(b, layer, gate, use.a, PLAN_ACT_SIGMOID);
         use.a = gate;
     }
-    project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, width);
-    if (how.post_norm) {
-        uint32_t weight =
-            model_vector(b, MODEL_REQUIRED, width, "blk.%u.post_attention_norm.weight", layer);
-        op_norm(b, layer, b->t, b->t, weight, 1);
-    }
-    op_add(b, layer, b->t, b->x);
+    project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, p->embedding);
+    if (how.post_norm) model_post_norm(b, layer, "post_attention_norm", b->t);
+    model_add_block(b, layer);
+    return use.cache;
 }
 
 // ---- gated delta net ----------------------------------------------------------------------------------
@@ -210,10 +195,10 @@ static void project_grouped(struct model_builder *b, uint32_t layer, const struc
     uint64_t width = (uint64_t)groups * stride;
     uint32_t all = model_buffer(b, "qkvz", width);
     project(b, layer, "ssm_in", false, b->n, all, b->params->embedding, width);
-    op_pick(b, layer, all, 0, stride, groups, k, use->c, 0);
-    op_pick(b, layer, all, k, stride, groups, k, use->c, groups * k);
-    op_pick(b, layer, all, 2 * k, stride, groups, v, use->c, 2 * groups * k);
-    op_pick(b, layer, all, 2 * k + v, stride, groups, v, use->z, 0);
+    model_op_pick(b, layer, all, 0, stride, groups, k, use->c, 0);
+    model_op_pick(b, layer, all, k, stride, groups, k, use->c, groups * k);
+    model_op_pick(b, layer, all, 2 * k, stride, groups, v, use->c, 2 * groups * k);
+    model_op_pick(b, layer, all, 2 * k + v, stride, groups, v, use->z, 0);
 }
 
 static void project_delta(struct model_builder *b, uint32_t layer, const struct model_delta *how,
@@ -228,8 +213,8 @@ static void project_delta(struct model_builder *b, uint32_t layer, const struct 
     if (how->grouped) {
         uint32_t each = how->heads / how->heads_k, both = model_buffer(b, "ba", 2ull * how->heads);
         project(b, layer, "ssm_ba", false, b->n, both, width, 2ull * how->heads);
-        op_pick(b, layer, both, 0, 2 * each, how->heads_k, each, use->beta, 0);
-        op_pick(b, layer, both, each, 2 * each, how->heads_k, each, use->alpha, 0);
+        model_op_pick(b, layer, both, 0, 2 * each, how->heads_k, each, use->beta, 0);
+        model_op_pick(b, layer, both, each, 2 * each, how->heads_k, each, use->alpha, 0);
     } else {
         project(b, layer, "ssm_alpha", false, b->n, use->alpha, width, how->heads);
         project(b, layer, "ssm_beta", false, b->n, use->beta, width, how->heads);
@@ -280,22 +265,22 @@ void model_delta_net(struct model_builder *b, uint32_t layer, const struct model
                                 model_buffer(b, "alpha", how->heads),
                                 model_buffer(b, "beta", how->heads)};
     uint32_t o = model_buffer(b, "o", z_width);
-    op_norm(b, layer, b->x, b->n,
+    model_op_norm(b, layer, b->x, b->n,
             model_vector(b, MODEL_REQUIRED, width, "blk.%u.attn_norm.weight", layer), 1);
     project_delta(b, layer, how, &use, c_width, z_width);
     convolve(b, layer, how, use.c, c_width);
     delta_rule(b, layer, how, &use, o);
-    op_norm(b, layer, o, o,
+    model_op_norm(b, layer, o, o,
             model_vector(b, MODEL_REQUIRED, how->value_size, "blk.%u.ssm_norm.weight", layer),
             how->heads);
-    op_activate(b, layer, use.z, o, PLAN_ACT_SILU);
+    model_op_activate(b, layer, use.z, o, PLAN_ACT_SILU);
     project(b, layer, "ssm_out", false, use.z, b->t, z_width, width);
-    op_add(b, layer, b->t, b->x);
+    model_add_block(b, layer);
 }
 
 // ---- feed-forward -----------------------------------------------------------------------------------
-static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffix, uint64_t ff,
-                      enum plan_act act, uint32_t out) {
+void model_gated_ffn(struct model_builder *b, uint32_t layer, const char *suffix, uint64_t ff,
+                     enum plan_act act, uint32_t out) {
     if (ff == 0)
         model_fail(b, LOCUM_E_FORMAT, "key '%s.feed_forward_length' is missing",
                    b->meta->architecture);
@@ -312,33 +297,30 @@ static void gated_ffn(struct model_builder *b, uint32_t layer, const char *suffi
         model_matrix(b, MODEL_REQUIRED, ff, width, "blk.%u.ffn_down%s.weight", layer, suffix);
     uint32_t down_bias =
         model_vector(b, MODEL_OPTIONAL, width, "blk.%u.ffn_down%s.bias", layer, suffix);
-    op_matmul(b, layer, b->n, g, gate, gate_bias);
-    op_matmul(b, layer, b->n, u, up, up_bias);
-    op_activate(b, layer, g, u, act);
-    op_matmul(b, layer, g, out, down, down_bias);
+    model_op_matmul(b, layer, b->n, g, gate, gate_bias);
+    model_op_matmul(b, layer, b->n, u, up, up_bias);
+    model_op_activate(b, layer, g, u, act);
+    model_op_matmul(b, layer, g, out, down, down_bias);
 }
 
-static void ffn_norm(struct model_builder *b, uint32_t layer, const char *role) {
+void model_pre_norm(struct model_builder *b, uint32_t layer, const char *role) {
     uint32_t weight =
         model_vector(b, MODEL_REQUIRED, b->params->embedding, "blk.%u.%s.weight", layer, role);
-    op_norm(b, layer, b->x, b->n, weight, 1);
+    model_op_norm(b, layer, b->x, b->n, weight, 1);
 }
 
 void model_dense_ffn(struct model_builder *b, uint32_t layer, struct model_ffn how) {
-    ffn_norm(b, layer, how.norm ? how.norm : "ffn_norm");
-    gated_ffn(b, layer, "", b->params->ff[layer], how.act, b->t);
-    if (how.post_norm) {
-        uint32_t weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
-                                       "blk.%u.post_ffw_norm.weight", layer);
-        op_norm(b, layer, b->t, b->t, weight, 1);
-    }
-    op_add(b, layer, b->t, b->x);
+    model_pre_norm(b, layer, how.norm ? how.norm : "ffn_norm");
+    model_gated_ffn(b, layer, "", b->params->ff[layer], how.act, b->t);
+    if (how.post_norm) model_post_norm(b, layer, "post_ffw_norm", b->t);
+    model_add_block(b, layer);
 }
 
 // The expert that every token uses; gives the buffer of its result.
-static uint32_t shared_expert(struct model_builder *b, uint32_t layer, uint32_t ff) {
+static uint32_t shared_expert(struct model_builder *b, uint32_t layer, const struct model_moe *how) {
     uint32_t s = model_buffer(b, "s", b->params->embedding);
-    gated_ffn(b, layer, "_shexp", ff, PLAN_ACT_SILU, s);
+    model_gated_ffn(b, layer, "_shexp", how->shared_width, how->act, s);
+    if (how->shared_ungated) return s;
     struct plan_op gate = plan_op_make(PLAN_ROW_GATE, layer);
     gate.in = b->n, gate.out = s;
     gate.weight = model_vector(b, MODEL_REQUIRED, b->params->embedding,
@@ -347,35 +329,42 @@ static uint32_t shared_expert(struct model_builder *b, uint32_t layer, uint32_t 
     return s;
 }
 
-void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
+uint32_t model_route(struct model_builder *b, uint32_t layer, const struct model_moe *how,
+                     float scale) {
     const struct model_params *p = b->params;
     if (p->experts == 0) {
         model_fail(b, LOCUM_E_FORMAT, "key '%s.expert_count' is missing", b->meta->architecture);
-        return;
+        return PLAN_NONE;
     }
-    ffn_norm(b, layer, how.norm ? how.norm : "ffn_norm");
     uint32_t router = model_matrix(b, MODEL_REQUIRED, p->embedding, p->experts,
                                    "blk.%u.ffn_gate_inp.weight", layer);
-    enum model_need biases = how.biased ? MODEL_REQUIRED : MODEL_OPTIONAL;
-    uint32_t router_bias =
-        model_vector(b, biases, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
-    uint32_t logits = model_buffer(b, "r", p->experts);
-    op_matmul(b, layer, b->n, logits, router, router_bias);
-    uint32_t set = model_experts(b, layer, how.routing, biases);
+    enum model_need biases = how->biased ? MODEL_REQUIRED : MODEL_OPTIONAL;
+    uint32_t bias = model_vector(b, biases, p->experts, "blk.%u.ffn_gate_inp.bias", layer);
     struct plan_op route = plan_op_make(PLAN_ROUTER, layer);
-    route.in = logits;
-    route.u.experts.set = set;
+    route.in = model_buffer(b, "r", p->experts);
+    model_op_matmul(b, layer, b->n, route.in, router, bias);
+    model_op_scale(b, layer, route.in, scale, PLAN_NONE);
+    route.u.experts.set = model_experts(b, layer, how->routing, biases);
     plan_add_op(&b->plan, route);
-    // Between routing and experts: what is missing is read meanwhile.
-    uint32_t shared = PLAN_NONE;
-    if (how.shared_width) shared = shared_expert(b, layer, how.shared_width);
+    return route.u.experts.set;
+}
+
+void model_routed(struct model_builder *b, uint32_t layer, uint32_t set, enum plan_act act) {
     struct plan_op experts = plan_op_make(PLAN_EXPERTS, layer);
     experts.in = b->n, experts.out = b->t;
     experts.u.experts.set = set;
-    experts.u.experts.act = how.act;
+    experts.u.experts.act = act;
     plan_add_op(&b->plan, experts);
-    if (shared != PLAN_NONE) op_add(b, layer, shared, b->t);
-    op_add(b, layer, b->t, b->x);
+}
+
+void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
+    model_pre_norm(b, layer, how.norm ? how.norm : "ffn_norm");
+    uint32_t set = model_route(b, layer, &how, 1), shared = PLAN_NONE;
+    // Between routing and experts: what is missing is read meanwhile.
+    if (how.shared_width) shared = shared_expert(b, layer, &how);
+    model_routed(b, layer, set, how.act);
+    if (shared != PLAN_NONE) model_op_add(b, layer, shared, b->t);
+    model_add_block(b, layer);
 }
 
 // ---- head -------------------------------------------------------------------------------------------
@@ -388,12 +377,13 @@ void model_head(struct model_builder *b) {
     gather.in = b->x, gather.out = state;
     plan_add_op(&b->plan, gather);
     uint32_t norm = model_vector(b, MODEL_REQUIRED, p->embedding, "output_norm.weight");
-    op_norm(b, PLAN_NONE, state, state, norm, 1);
+    model_op_norm(b, PLAN_NONE, state, state, norm, 1);
     const char *name = model_has(b, "output.weight") ? "output.weight" : "token_embd.weight";
     uint32_t output =
         model_matrix(b, MODEL_REQUIRED, p->embedding, b->plan.plan.vocabulary, "%s", name);
     uint32_t bias = model_vector(b, MODEL_OPTIONAL, b->plan.plan.vocabulary, "output.bias");
-    op_matmul(b, PLAN_NONE, state, logits, output, bias);
+    model_op_matmul(b, PLAN_NONE, state, logits, output, bias);
+    model_op_scale(b, PLAN_NONE, logits, b->logit_scale, PLAN_NONE);
     if (p->softcap_logits > 0) {
         struct plan_op cap = plan_op_make(PLAN_SOFTCAP, PLAN_NONE);
         cap.in = cap.out = logits;

@@ -24,6 +24,7 @@ struct model_builder {
     uint32_t x, n,
         t; // buffers of the state's width: what runs through the layers; its normed copy;
            // the output of a block before it is added to x
+    float residual_scale, logit_scale; // of a block's output, of the logits; 1 unless the family says
 };
 
 // One architecture: a row of the registry in model.c, defined in its own file.
@@ -71,21 +72,30 @@ void model_embed(struct model_builder *builder, float scale);
 enum model_qk_norm { MODEL_QK_NORM_NONE, MODEL_QK_NORM_HEAD, MODEL_QK_NORM_ROW };
 struct model_attention {
     enum model_qk_norm qk_norm;
-    uint32_t rope;   // table
-    uint32_t window;     // 0: none
-    uint32_t scale_size; // scores are divided by its root; 0: the size of a head
-    bool post_norm;      // post_attention_norm on the block's output
-    bool biased;         // biases of the four projections are needed, else used if they are there
-    bool sinks;          // a logit per head that takes a share of the softmax (attn_sinks)
+    uint32_t rope;      // table
+    uint32_t window;    // 0: none
+    uint32_t head_size; // of keys and values; 0: as the metadata say
+    float scale;        // of scores; 0: 1 / the root of a head's size
+    bool post_norm;     // post_attention_norm on the block's output
+    bool biased;        // biases of the four projections are needed, else used if they are there
+    bool sinks;         // a logit per head that takes a share of the softmax (attn_sinks)
     // attn_q has rows [query | gate] for each head; the output is multiplied by sigmoid(gate)
     bool gated;
+    // RMS norm without weight of each head's value. Without attn_v, the keys' projection is the value.
+    bool value_norm;
+    // The layer has neither keys nor values of its own: it looks into the cache of an earlier one.
+    bool shares_cache;
+    uint32_t cache;
 };
-void model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
+// Gives the cache that the layer looks into.
+uint32_t model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
 
 // Which layers have a sliding window: all but the last of each `period`, unless the file says it by a
 // period or a list of its own.
 locum_status model_windows(struct model_builder *builder, uint32_t period,
                            bool windowed[LIMIT_LAYERS]);
+// For families all of which have windows: the file has to say how wide they are.
+void model_require_window(struct model_builder *builder);
 
 // Gated delta net: what takes the place of attention in recurrent layers. Projections come as the
 // operations want them (attn_qkv, attn_gate) or, in old files, grouped by key heads (ssm_in).
@@ -105,21 +115,57 @@ struct model_ffn {
     const char *norm; // role of the norm before it; NULL: ffn_norm
 };
 void model_dense_ffn(struct model_builder *builder, uint32_t layer, struct model_ffn how);
+// out = ffn_down<suffix>(act(ffn_gate<suffix> n, ffn_up<suffix> n)), `ff` values inside.
+void model_gated_ffn(struct model_builder *builder, uint32_t layer, const char *suffix, uint64_t ff,
+                     enum plan_act act, uint32_t out);
 
 struct model_moe {
     struct model_routing routing;
     enum plan_act act;
     const char *norm; // role of the norm before it; NULL: ffn_norm
     bool biased;      // biases of router and experts are needed, else used if they are there
-    uint32_t
-        shared_width; // shared expert with a sigmoid gate (ffn_*_shexp, ffn_gate_inp_shexp); 0: none
+    uint32_t shared_width; // shared expert (ffn_*_shexp); 0: none
+    bool shared_ungated;   // it is just added, else times sigmoid(ffn_gate_inp_shexp n)
 };
 void model_moe(struct model_builder *builder, uint32_t layer, struct model_moe how);
+// Its two halves. The choice of experts from n, logits times scale; gives the set of experts.
+uint32_t model_route(struct model_builder *builder, uint32_t layer, const struct model_moe *how,
+                     float scale);
+// t = their weighted sum for n.
+void model_routed(struct model_builder *builder, uint32_t layer, uint32_t set, enum plan_act act);
+
+// n = RMS norm of x with the weight of that role
+void model_pre_norm(struct model_builder *builder, uint32_t layer, const char *role);
+// RMS norm of a block's output, in place.
+void model_post_norm(struct model_builder *builder, uint32_t layer, const char *role,
+                     uint32_t buffer);
+// x += t, the block's output
+void model_add_block(struct model_builder *builder, uint32_t layer);
 
 // Final norm and output matrix (the token embedding if the file has none), softcap if the file has one.
 void model_head(struct model_builder *builder);
 
 // A table for the RoPE of `rope`, with the factors of rope_freqs.weight if `factors` and the file has them.
 uint32_t model_rope(struct model_builder *builder, const struct kernels_rope *rope, bool factors);
+
+// ---- operations -----------------------------------------------------------------------------------
+// See plan.h. weight and bias may be PLAN_NONE.
+void model_op_norm(struct model_builder *builder, uint32_t layer, uint32_t in, uint32_t out,
+                   uint32_t weight, uint32_t groups);
+void model_op_matmul(struct model_builder *builder, uint32_t layer, uint32_t in, uint32_t out,
+                     uint32_t weight, uint32_t bias);
+void model_op_add(struct model_builder *builder, uint32_t layer, uint32_t in, uint32_t out);
+// Nothing if it would change nothing.
+void model_op_scale(struct model_builder *builder, uint32_t layer, uint32_t out, float scale,
+                    uint32_t weight);
+// gate = act(gate, up)
+void model_op_activate(struct model_builder *builder, uint32_t layer, uint32_t gate, uint32_t up,
+                       enum plan_act act);
+void model_op_rope(struct model_builder *builder, uint32_t layer, uint32_t buffer, uint32_t heads,
+                   uint32_t head_size, uint32_t table);
+// `size` floats of each of `groups` groups of in, which begin `stride` floats apart.
+void model_op_pick(struct model_builder *builder, uint32_t layer, uint32_t in, uint32_t first,
+                   uint32_t stride, uint32_t groups, uint32_t size, uint32_t out,
+                   uint32_t out_first);
 
 #endif

@@ -44,7 +44,8 @@ static void build(struct model_builder *b) {
             .qk_norm = MODEL_QK_NORM_HEAD,
             .rope = windowed ? local : global,
             .window = windowed ? p->window : 0,
-            .scale_size = p->layers == LAYERS_27B ? p->embedding / p->heads[0] : 0,
+            .scale =
+                p->layers == LAYERS_27B ? 1.0f / sqrtf((float)(p->embedding / p->heads[0])) : 0,
             .post_norm = true,
         };
         model_attention(b, i, attention);

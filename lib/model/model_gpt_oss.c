@@ -19,10 +19,7 @@ static void build(struct model_builder *b) {
         b->plan.status = status;
         return;
     }
-    if (p->window == 0) {
-        model_fail(b, LOCUM_E_FORMAT, "key '%s.attention.sliding_window' is missing",
-                   b->meta->architecture);
-    }
+    model_require_window(b);
     rope.untruncated = true;
     struct model_attention attention = {
         .rope = model_rope(b, &rope, false), .biased = true, .sinks = true};

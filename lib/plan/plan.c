@@ -173,6 +173,7 @@ static void check_op_experts(const struct plan *plan, const struct plan_op *op) 
     check_same_width(plan, op);
     for (int i = 0; i < PLAN_EXPERT_MATRICES; i++)
         check_floats(plan, set->bias[i], set->matrix[i].rows, set->experts);
+    check_vector(plan, set->scale, set->experts);
 }
 
 static void check_op_pick(const struct plan *plan, const struct plan_op *op) {
@@ -245,6 +246,10 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
     case PLAN_GATHER:
     case PLAN_SOFTCAP:
         check_same_width(plan, op);
+        break;
+    case PLAN_SCALE:
+        LOCUM_ASSERT(op->out < plan->n_buffers);
+        check_vector(plan, op->weight, 1);
         break;
     case PLAN_ACTIVATE:
         check_same_width(plan, op);

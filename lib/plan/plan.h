@@ -39,6 +39,7 @@
 //              if there are any, are added to what the three matrices give
 //   ROW_GATE   out *= sigmoid(w . in), one factor per token
 //   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
+//   SCALE      out *= scale, and times w, one number, if there is one
 //   SOFTCAP    out = c * tanh(in / c), c = scale
 //   PICK       out = parts of `size` of each of `groups` groups of in, one after the other
 //   L2_NORM    each of the first `heads` heads of out divided by its length
@@ -51,7 +52,7 @@
     X(NORM, "norm")                                                                           \
     X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write") X(ATTENTION, "attention")     \
         X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router") X(EXPERTS, "experts")       \
-            X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SOFTCAP, "softcap") X(PICK, "pick") \
+            X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SCALE, "scale") X(SOFTCAP, "softcap") X(PICK, "pick") \
                 X(L2_NORM, "l2_norm") X(CONV, "conv") X(DELTA_GATES, "delta_gates")           \
                     X(DELTA, "delta")
 enum plan_kind {
@@ -99,8 +100,9 @@ struct plan_experts {
     bool fused;
     struct plan_expert_matrix matrix[PLAN_EXPERT_MATRICES];
     uint32_t bias[PLAN_EXPERT_MATRICES]; // weight with a row for each expert, or PLAN_NONE
-    struct kernels_route route; // route.bias is NULL here: the weight below holds it
+    struct kernels_route route; // its pointers are NULL here: the weights below hold them
     uint32_t route_bias;        // weight or PLAN_NONE
+    uint32_t scale;             // weight with a factor for each expert's output, or PLAN_NONE
 };
 
 struct plan_cache { // of one attention layer

@@ -17,6 +17,7 @@ from cli_test import PROSE, check, equal, inspect, locum, main, model, stats
 FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
+            "gemma4": "good-gemma4-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
             "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
@@ -179,6 +180,10 @@ def test_qwen3():
 
 def test_gemma3():
     gate("gemma3")
+
+
+def test_gemma4():
+    gate("gemma4")
 
 
 def test_gpt_oss():

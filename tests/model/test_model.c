@@ -224,6 +224,10 @@ static bool ends(const char *text, const char *end) {
 
 static bool is_optional(const char *arch, const char *name) {
     bool needed = strcmp(arch, "gpt-oss") == 0 || ends(name, ".ssm_dt.bias");
+    if (strcmp(arch, "gemma4") == 0 && (ends(name, ".attn_v.weight") || // then keys are values
+                                        ends(name, ".ffn_down_exps.scale") ||
+                                        ends(name, ".layer_output_scale.weight")))
+        return true;
     if (!needed && ends(name, ".bias")) return true;
     return strcmp(name, "output.weight") == 0;
 }
@@ -776,6 +780,72 @@ static void scores_of_gemma3(void **state) {
     assert_true(scale * scale > 1 / 24.01f && scale * scale < 1 / 23.99f);
 }
 
+// ---- gemma4 -------------------------------------------------------------------------------------
+static void layers_of_gemma4(void **state) {
+    (void)state;
+    begin_arch("gemma4"); // windows in layers 0 and 2
+    const struct plan *plan = build();
+    static const uint32_t sizes[] = {8, 16, 8};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct plan_op *op = op_of(plan, PLAN_ATTENTION, i);
+        assert_int_equal(op->u.attention.window, i == 1 ? 0 : 48);
+        assert_true(op->u.attention.scale == 1);
+        assert_int_equal(plan->caches[op->u.attention.cache].head_size_k, sizes[i]);
+        assert_int_equal(plan->experts[i].scale != PLAN_NONE, true);
+    }
+    const struct plan_op *rope = op_of(plan, PLAN_ROPE, 2); // of the layer that sees everything
+    assert_string_equal(plan->weights[plan->ropes[rope->u.rope.table].factors].name,
+                        "rope_freqs.weight");
+    assert_int_equal(plan->ropes[op_of(plan, PLAN_ROPE, 0)->u.rope.table].factors, PLAN_NONE);
+}
+
+// The last layers look into the caches of the last ones of their kind that have any.
+static void shared_caches_of_gemma4(void **state) {
+    (void)state;
+    struct toy_spec spec = toy_spec_of("gemma4");
+    spec.layers = 5;
+    begin(&spec);
+    toy_set_u32(w.toy, ".attention.shared_kv_layers", 2);
+    toy_remove(w.toy, "blk.3.attn_k.weight");
+    toy_remove(w.toy, "blk.4.attn_k.weight");
+    const struct plan *plan = build();
+    assert_int_equal(plan->n_caches, 3);
+    assert_int_equal(op_of(plan, PLAN_ATTENTION, 3)->u.attention.cache, 1);
+    assert_int_equal(op_of(plan, PLAN_ATTENTION, 4)->u.attention.cache, 2);
+    toy_set_u32(w.toy, ".attention.shared_kv_layers", 4);
+    refused(LOCUM_E_FORMAT, "layer 1 shares keys and values", NULL);
+    toy_set_u32(w.toy, ".attention.shared_kv_layers", 5);
+    refused(LOCUM_E_FORMAT, "gemma4.attention.shared_kv_layers", NULL);
+}
+
+static void bad_gemma4(void **state) {
+    (void)state;
+    begin_arch("gemma4");
+    toy_set_u32(w.toy, ".attention.value_length_swa", 16);
+    refused(LOCUM_E_UNSUPPORTED, "heads of 16 and 8 (keys) and 16 and 16 (values)", NULL);
+    begin_arch("gemma4");
+    toy_set_u32(w.toy, ".rope.dimension_count_swa", 7);
+    refused(LOCUM_E_FORMAT, "gemma4.rope.dimension_count_swa is 7", NULL);
+    begin_arch("gemma4");
+    toy_unset(w.toy, ".attention.key_length_swa");
+    refused(LOCUM_E_FORMAT, "gemma4.attention.key_length_swa", NULL);
+    begin_arch("gemma4");
+    toy_unset(w.toy, ".attention.sliding_window");
+    refused(LOCUM_E_FORMAT, "gemma4.attention.sliding_window", NULL);
+    begin_arch("gemma4");
+    toy_set_u32(w.toy, ".embedding_length_per_layer_input", 4);
+    refused(LOCUM_E_FORMAT, "'per_layer_token_embd.weight' is missing", NULL);
+}
+
+// A factor for what the down matrix gives cannot be put behind a bias.
+static void scaled_experts_with_biases(void **state) {
+    (void)state;
+    begin_arch("gpt-oss");
+    const uint64_t experts = 8;
+    toy_add(w.toy, 1, 1, &experts, "blk.0.ffn_down_exps.scale");
+    refused(LOCUM_E_UNSUPPORTED, "'blk.0.ffn_down_exps.scale'", NULL);
+}
+
 // ---- gpt-oss ------------------------------------------------------------------------------------
 static void rules_of_gpt_oss(void **state) {
     (void)state;
@@ -832,6 +902,10 @@ int main(void) {
         TEST(windows_of_gemma3),
         TEST(scaling_of_gemma3),
         TEST(scores_of_gemma3),
+        TEST(layers_of_gemma4),
+        TEST(shared_caches_of_gemma4),
+        TEST(bad_gemma4),
+        TEST(scaled_experts_with_biases),
         TEST(rules_of_gpt_oss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

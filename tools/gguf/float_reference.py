@@ -17,6 +17,7 @@ import sys
 
 import numpy as np
 
+import float_gemma4
 import gguf_file
 from gguf_arch import ARCHES
 
@@ -98,14 +99,12 @@ class Layer:
     """Tensors of one block by short name; experts are dequantised when they are asked for."""
 
     def __init__(self, model, index):
-        self.model, self.prefix = model, "blk.%d." % index
-        self.window = 0
-        period = model.arch.window_period
-        if period and index % period != period - 1:
-            self.window = model.number("attention.sliding_window", 0)
+        self.model, self.index, self.prefix = model, index, "blk.%d." % index
+        self.window = model.number("attention.sliding_window", 0) if model.is_local(index) else 0
         local = self.window and model.arch.window_rope
         self.rope = model.local_rope if local else model.rope
-        size = (model.kv_heads, model.context, model.head_dim)
+        self.head_dim, self.kv_heads = model.heads_of(index)
+        size = (self.kv_heads, model.context, self.head_dim)
         self.recurrent = model.is_recurrent(index)
         if self.recurrent:
             model.delta.prepare(self)
@@ -125,6 +124,11 @@ class Layer:
         y = x @ self.model.expert(self.prefix, part, e).T
         bias = self.get("ffn_%s_exps.bias" % part)
         return y if bias is None else y + bias[e]
+
+    def gate_and_up(self, x, e):
+        if self.prefix + "ffn_gate_up_exps.weight" in self.model.file.tensors:
+            return np.split(self.expert(x, "gate_up", e), 2, axis=-1)
+        return self.expert(x, "gate", e), self.expert(x, "up", e)
 
 
 class DeltaNet:
@@ -216,7 +220,8 @@ class Model:
         self.experts = self.number("expert_count", 0)
         self.used = self.number("expert_used_count", 0)
         self.rope = self.make_rope()
-        self.local_rope = Rope(self.number("rope.dimension_count", self.head_dim),
+        self.local_rope = Rope(self.number("rope.dimension_count_swa",
+                                           self.number("rope.dimension_count", self.head_dim)),
                                self.number("rope.freq_base_swa", 10000.0))
         self.delta = DeltaNet(self) if self.arch.delta else None
         count = self.number("block_count") - self.number("nextn_predict_layers", 0)
@@ -232,6 +237,18 @@ class Model:
         if not self.arch.delta:
             return False
         return (index + 1) % self.number("full_attention_interval", 4) != 0
+
+    def is_local(self, index):
+        """Sees a window only."""
+        pattern = self.number("attention.sliding_window_pattern", None)
+        if pattern is not None:
+            return bool(pattern[index])
+        period = self.arch.window_period
+        return bool(period) and index % period != period - 1
+
+    def heads_of(self, index):
+        """Size of a head, heads of keys."""
+        return self.head_dim, self.kv_heads
 
     def make_rope(self):
         factor = self.number("rope.scaling.factor", 1.0)
@@ -264,26 +281,36 @@ class Model:
 
     # ---- one block -----------------------------------------------------------------------------
 
-    def attention(self, layer, x):
-        q, k, v = (layer.linear(x, "attn_" + part) for part in "qkv")
+    def normed_heads(self, layer, x, part, heads):
+        """Queries or keys as (tokens, heads, size of a head), normed and rotated."""
+        name = "attn_%s_norm.weight" % part
         if self.arch.qk_norm == "row":
-            q = rms_norm(q, layer.get("attn_q_norm.weight"), self.eps)
-            k = rms_norm(k, layer.get("attn_k_norm.weight"), self.eps)
-        n = len(x)
-        if self.arch.gated_attention:
-            q, gate = np.split(q.reshape(n, self.heads, 2 * self.head_dim), 2, axis=-1)
-        q = q.reshape(n, self.heads, self.head_dim)
-        k = k.reshape(n, self.kv_heads, self.head_dim)
+            x = rms_norm(x, layer.get(name), self.eps)
+        x = x.reshape(len(x), heads, layer.head_dim)
         if self.arch.qk_norm == "head":
-            q = rms_norm(q, layer.get("attn_q_norm.weight"), self.eps)
-            k = rms_norm(k, layer.get("attn_k_norm.weight"), self.eps)
-        positions = np.arange(self.length, self.length + n, dtype=np.float64)
-        q = layer.rope.apply(q, positions, self.arch.rope)
-        k = layer.rope.apply(k, positions, self.arch.rope)
-        end = self.length + n
+            x = rms_norm(x, layer.get(name), self.eps)
+        positions = np.arange(self.length, self.length + len(x), dtype=np.float64)
+        return layer.rope.apply(x, positions, self.arch.rope)
+
+    def project_values(self, layer, x, keys):
+        """keys: their projection."""
+        return layer.linear(x, "attn_v").reshape(len(x), layer.kv_heads, -1)
+
+    def remember(self, layer, x):
+        k = layer.linear(x, "attn_k")
+        v = self.project_values(layer, x, k)
+        k = self.normed_heads(layer, k, "k", layer.kv_heads)
+        end = self.length + len(x)
         layer.keys[:, self.length:end] = k.transpose(1, 0, 2)
-        layer.values[:, self.length:end] = v.reshape(n, self.kv_heads, -1).transpose(1, 0, 2)
-        out = np.empty((n, self.heads, self.head_dim), self.dtype)
+        layer.values[:, self.length:end] = v.transpose(1, 0, 2)
+
+    def attention(self, layer, x):
+        n, q = len(x), layer.linear(x, "attn_q")
+        if self.arch.gated_attention:
+            q, gate = np.split(q.reshape(n, self.heads, 2 * layer.head_dim), 2, axis=-1)
+        q = self.normed_heads(layer, q, "q", self.heads)
+        self.remember(layer, x)
+        out = np.empty((n, self.heads, layer.head_dim), self.dtype)
         for start in range(0, n, ATTENTION_ROWS):
             stop = min(n, start + ATTENTION_ROWS)
             out[start:stop] = self.attend(layer, q[start:stop], self.length + start)
@@ -300,8 +327,8 @@ class Model:
         hidden = column > row
         if layer.window:
             hidden |= row - column >= layer.window
-        scale = self.dtype(1 / np.sqrt(self.head_dim))
-        group = self.heads // self.kv_heads
+        scale = self.dtype(1 if self.arch.scores_unscaled else 1 / np.sqrt(layer.head_dim))
+        group = self.heads // layer.kv_heads
         out = np.empty(q.shape, self.dtype)
         for h in range(self.heads):
             scores = (q[:, h] @ layer.keys[h // group, begin:end].T) * scale
@@ -318,8 +345,10 @@ class Model:
         inner = act(layer.linear(x, "ffn_gate" + suffix), layer.linear(x, "ffn_up" + suffix))
         return layer.linear(inner, "ffn_down" + suffix)
 
-    def mixture(self, layer, x):
-        scores = softmax(layer.linear(x, "ffn_gate_inp"))
+    def mixture(self, layer, x, router_input=None):
+        """router_input: where it is not x."""
+        scores = softmax(layer.linear(x if router_input is None else router_input,
+                                      "ffn_gate_inp"))
         order = np.argsort(-scores, axis=-1, kind="stable")
         chosen = order[:, :self.used]
         ranked = np.take_along_axis(scores, order, axis=-1)
@@ -330,10 +359,13 @@ class Model:
         if self.arch.norm_top_k:
             weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True),
                                            self.dtype(6.103515625e-5))
+        factor = layer.get("ffn_down_exps.scale")
+        if factor is not None:
+            weights = weights * factor[chosen]
         act, y = ACTIVATIONS[self.arch.activation], np.zeros_like(x)
         for e in np.unique(chosen):
             rows, slots = np.nonzero(chosen == e)
-            inner = act(layer.expert(x[rows], "gate", e), layer.expert(x[rows], "up", e))
+            inner = act(*layer.gate_and_up(x[rows], e))
             y[rows] += layer.expert(inner, "down", e) * weights[rows, slots][:, None]
         if self.arch.shared_expert:
             gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
@@ -354,11 +386,15 @@ class Model:
 
     # ---- whole pass ----------------------------------------------------------------------------
 
-    def hidden(self, ids):
-        """Final normed states of the next len(ids) positions."""
+    def embed(self, ids):
         x = self.get("token_embd.weight")[np.asarray(ids)]
         if self.arch.scale_embedding:
             x = x * self.dtype(np.float32(np.sqrt(np.float32(self.width))))
+        return x
+
+    def hidden(self, ids):
+        """Final normed states of the next len(ids) positions."""
+        x = self.embed(ids)
         self.margins.append(np.full(len(ids), np.inf, self.dtype))
         for layer in self.layers:
             x = self.block(layer, x)
@@ -369,7 +405,22 @@ class Model:
         output = self.get("output.weight")
         if output is None:
             output = self.get("token_embd.weight")
-        return (states @ output.T).astype(np.float32)
+        logits, cap = states @ output.T, self.number("final_logit_softcapping", 0)
+        if cap:
+            logits = cap * np.tanh(logits / logits.dtype.type(cap))
+        return logits.astype(np.float32)
+
+
+class Gemma4Model(float_gemma4.Parts, Model):
+    pass
+
+
+MODELS = {"gemma4": Gemma4Model}
+
+
+def open_model(path, context, dtype=np.float32):
+    name = gguf_file.Reader(path).meta["general.architecture"]
+    return MODELS.get(name, Model)(path, context, dtype)
 
 
 def read_ids(path):
@@ -400,7 +451,7 @@ def main(argv):
     a = p.parse_args(argv)
     ids = read_ids(a.ids)
     dtype = np.float64 if a.f64 else np.float32
-    model = Model(a.model, len(ids) + (a.greedy or 0), dtype)
+    model = open_model(a.model, len(ids) + (a.greedy or 0), dtype)
     if a.greedy:
         print(*greedy(model, ids, a.greedy, a.batch))
         return

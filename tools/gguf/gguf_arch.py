@@ -31,6 +31,7 @@ class Arch:
     delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
                                    # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
     sections: bool = False         # the file states how multi-section RoPE divides the pairs
+    scores_unscaled: bool = False  # attention's scores are not divided by the root of a head's size
 
 
 ARCHES = {a.name: a for a in [
@@ -50,6 +51,9 @@ ARCHES = {a.name: a for a in [
     Arch("gemma3", rope="halves", experts="never", qk_norm="head", post_norms=True,
          activation="gelu", scale_embedding=True, window_period=6, window_rope=True,
          tied_only=True),
+    Arch("gemma4", rope="halves", experts="may", qk_norm="head", post_norms=True,
+         activation="gelu", scale_embedding=True, window_period=6, window_rope=True,
+         tied_only=True, scores_unscaled=True),
     # Softmax over the chosen logits is the same as shares of a softmax over all, normalised.
     Arch("gpt-oss", rope="halves", experts="always", qkv_bias=True, every_bias=True, sinks=True,
          ffn_norm="post_attention_norm", activation="swiglu_oai", window_period=2,

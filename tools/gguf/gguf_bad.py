@@ -25,7 +25,7 @@ import numpy as np
 
 import gguf_file as gguf
 import gguf_types
-from gguf_make import Maker, Spec
+from gguf_make import Spec, maker
 
 FILE_ERROR = 3
 BASE = Spec(arch="qwen3moe", layers=2, width=64, heads=2, kv_heads=1, head_dim=32, ff=64,
@@ -71,7 +71,7 @@ class Model:
     """The base model as parts that a case can bend before assembling the bytes."""
 
     def __init__(self, spec=BASE):
-        self.meta, self.tensors = Maker(spec).build()
+        self.meta, self.tensors = maker(spec).build()
         self.version, self.pad = 3, gguf.ALIGNMENT
         self.pairs = None          # raw bytes instead of self.meta
         self.infos = {}            # tensor name -> (name, dims, type id, offset) overrides
@@ -568,6 +568,27 @@ gpt_oss("bad-router-bias-missing", "the biases of a router are missing", "blk.0.
       says="gpt-oss.attention.sliding_window", inspect=0)
 def _():
     return Model(GPT_OSS).drop("gpt-oss.attention.sliding_window").bytes()
+
+
+GEMMA4 = replace(BASE, arch="gemma4", window=48, period=2, local_head_dim=16)
+
+
+@case("bad-rope-factors-missing", "which pairs lie still is not said", says="rope_freqs.weight",
+      inspect=0)
+def _():
+    return Model(GEMMA4).info("rope_freqs.weight", name="rope_factors").bytes()
+
+
+@case("bad-local-heads-missing", "layers with a window have heads of unknown size",
+      says="gemma4.attention.key_length_swa", inspect=0)
+def _():
+    return Model(GEMMA4).drop("gemma4.attention.key_length_swa").bytes()
+
+
+@case("bad-shared-layers", "a layer shares the cache of a layer that is not there",
+      says="shares keys and values", inspect=0)
+def _():
+    return Model(GEMMA4).put("gemma4.attention.shared_kv_layers", gguf.U32, 1).bytes()
 
 
 @case("unsupported-scale-tensor", "a scale beside a matrix that would have to be multiplied in",

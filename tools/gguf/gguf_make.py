@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import gguf_file as gguf
+import gguf_gemma4
 import gguf_quantise
 import gguf_types
 import gguf_vocab
@@ -49,7 +50,7 @@ class Spec:
     shared_ff: int = 128
     vocab: int = 640
     context: int = 4096
-    tokenizer: str = "bpe"         # or "spm"
+    tokenizer: str = "bpe"         # or "spm" or "gemma4"
     pre: str = "qwen2"
     chat: bool = False             # a ChatML template
     rope_base: float = 10000.0
@@ -66,10 +67,18 @@ class Spec:
     delta_head_dim: int = 32
     taps: int = 4                  # of their convolution
     grouped: bool = False          # old layout: projections in one tensor, grouped by key heads
+    period: int = 0                # every n-th layer sees everything; 0: as the architecture does
+    local_head_dim: int = 0        # gemma4: of layers with a window; 0: as the others
+    local_kv_heads: int = 0        # likewise
+    keys_as_values: bool = False   # gemma4: layers that see everything have no values of their own
+    shared_layers: int = 0         # gemma4: layers at the end that look into earlier caches
+    extra_width: int = 0           # gemma4: of the embeddings that each layer adds
+    softcap: float = 0.0           # of the logits
     predict: int = 0               # blocks behind the layers that predict further tokens
     tied: bool = False
     bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
     per_expert: bool = False       # old layout: one 2-D tensor per expert
+    fused: bool = False            # gate and up of all experts in one tensor
     extra: int = 0                 # unknown tensors that a reader has to ignore
     type: str = "F32"              # of every matrix but the router
     types: dict = field(default_factory=dict)      # role -> types, cycled over the layers
@@ -89,6 +98,9 @@ class Spec:
         if arch.experts == "never":
             self.experts = 0
         self.rotary = self.rotary or self.head_dim
+        self.period = self.period or arch.window_period
+        self.local_head_dim = self.local_head_dim or self.head_dim
+        self.local_kv_heads = self.local_kv_heads or self.kv_heads
 
 
 SIZES = {
@@ -197,15 +209,28 @@ class Maker:
         groups = [p.reshape(self.spec.delta_key_heads, -1, p.shape[-1]) for p in parts]
         return np.concatenate(groups, axis=1).reshape(-1, parts[0].shape[-1])
 
+    def heads_of(self, i):
+        """Size of a head, heads of keys."""
+        return self.spec.head_dim, self.spec.kv_heads
+
+    def has_keys(self, i):
+        return True
+
+    def has_values(self, i):
+        return True
+
     def attention(self, i):
         s, b = self.spec, "blk.%d." % i
-        queries, keys = s.heads * s.head_dim, s.kv_heads * s.head_dim
+        head_dim, kv_heads = self.heads_of(i)
+        queries, keys = s.heads * head_dim, kv_heads * head_dim
         sharp = 1.0 if self.arch.qk_norm else self.SHARPNESS
         self.norm(b + "attn_norm.weight", s.width)
         rows = queries * (2 if self.arch.gated_attention else 1)
         self.matrix(b + "attn_q.weight", rows, s.width, "attn", sharp, i)
-        self.matrix(b + "attn_k.weight", keys, s.width, "attn", 1.0, i)
-        self.matrix(b + "attn_v.weight", keys, s.width, "attn", 1.0, i)
+        if self.has_keys(i):
+            self.matrix(b + "attn_k.weight", keys, s.width, "attn", 1.0, i)
+        if self.has_values(i):
+            self.matrix(b + "attn_v.weight", keys, s.width, "attn", 1.0, i)
         self.matrix(b + "attn_output.weight", s.width, queries, "attn", self.BLOCK, i)
         if self.arch.qkv_bias or s.bias:
             for part, size in (("q", rows), ("k", keys), ("v", keys)):
@@ -218,8 +243,10 @@ class Maker:
             self.add(name, self.normal(name, s.heads, 2.0) + np.float32(4))
         if self.arch.qk_norm:
             whole = self.arch.qk_norm == "row"
-            self.norm(b + "attn_q_norm.weight", queries if whole else s.head_dim, self.SHARPNESS)
-            self.norm(b + "attn_k_norm.weight", keys if whole else s.head_dim)
+            sharp = self.SHARPNESS / (np.sqrt(head_dim) if self.arch.scores_unscaled else 1)
+            self.norm(b + "attn_q_norm.weight", queries if whole else head_dim, sharp)
+            if self.has_keys(i):
+                self.norm(b + "attn_k_norm.weight", keys if whole else head_dim)
         if self.arch.post_norms:
             self.norm(b + "post_attention_norm.weight", s.width, self.POST_ATTENTION)
 
@@ -239,8 +266,11 @@ class Maker:
         self.add(name, self.normal(name, (s.experts, s.width), self.ROUTER / np.sqrt(s.width)))
         # Gate and up values that are sometimes clamped; what follows has to be smaller by as much.
         inner, outer = (3.5, 0.25) if self.arch.activation == "swiglu_oai" else (1.5, 1.5)
-        for part in ("gate", "up"):
-            self.stacked(i, part, s.expert_ff, s.width, inner)
+        if s.fused:
+            self.fused(i, inner)
+        else:
+            for part in ("gate", "up"):
+                self.stacked(i, part, s.expert_ff, s.width, inner)
         self.stacked(i, "down", s.width, s.expert_ff, self.BLOCK * outer)
         if self.arch.every_bias:
             self.bias(b + "ffn_gate_inp.bias", s.experts)
@@ -260,12 +290,14 @@ class Maker:
         for e, expert in enumerate(values):
             self.add("blk.%d.ffn_%s.%d.weight" % (i, part, e), expert, self.role_type(part, i))
 
-    def block(self, i):
+    def fused(self, i, gain):
+        s, name = self.spec, "blk.%d.ffn_%s_exps.weight"
+        both = [self.weights(name % (i, part), s.expert_ff, s.width, gain, (s.experts,))
+                for part in ("gate", "up")]
+        self.add(name % (i, "gate_up"), np.concatenate(both, axis=1), self.role_type("gate_up", i))
+
+    def feed_forward(self, i):
         s, b = self.spec, "blk.%d." % i
-        if self.is_recurrent(i):
-            self.delta_net(i)
-        else:
-            self.attention(i)
         self.norm(b + self.arch.ffn_norm + ".weight", s.width)
         if s.experts:
             self.expert_layer(i)
@@ -273,6 +305,14 @@ class Maker:
             self.dense(i)
         if self.arch.post_norms:
             self.norm(b + "post_ffw_norm.weight", s.width, self.POST_FF)
+
+    def block(self, i):
+        s, b = self.spec, "blk.%d." % i
+        if self.is_recurrent(i):
+            self.delta_net(i)
+        else:
+            self.attention(i)
+        self.feed_forward(i)
         if i >= s.layers:
             self.matrix(b + "nextn.eh_proj.weight", s.width, 2 * s.width, "attn", 1.0, i)
             for name in ("enorm", "hnorm", "shared_head_norm"):
@@ -289,6 +329,7 @@ class Maker:
             # Low frequencies slowed down, as Llama 3 does; any positive numbers would do.
             factors = np.geomspace(1, 8, s.head_dim // 2).astype(np.float32)
             self.add("rope_freqs.weight", factors)
+        self.own_tensors()
         for i in range(s.layers + s.predict):
             self.block(i)
         logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
@@ -329,20 +370,30 @@ class Maker:
             meta.put(a + "nextn_predict_layers", gguf.U32, s.predict)
         if self.arch.window_period:
             meta.put(a + "attention.sliding_window", gguf.U32, s.window)
+        if s.softcap:
+            meta.put(a + "final_logit_softcapping", gguf.F32, s.softcap)
+        self.own_metadata(meta)
         if s.rope_scaling in ("linear", "yarn"):
             meta.put(a + "rope.scaling.type", gguf.STRING, s.rope_scaling)
             meta.put(a + "rope.scaling.factor", gguf.F32, s.rope_factor)
         if s.rope_scaling == "yarn":
             original = int(s.context / s.rope_factor)
             meta.put(a + "rope.scaling.original_context_length", gguf.U32, original)
-        if s.tokenizer == "spm":
-            gguf_vocab.put_spm(meta, s.vocab)
+        if s.tokenizer != "bpe":
+            model = {"spm": "llama"}.get(s.tokenizer, s.tokenizer)
+            gguf_vocab.put_spm(meta, s.vocab, model=model)
         else:
             gguf_vocab.put_bpe(meta, s.vocab, s.pre)
         if s.chat:
             meta.put("tokenizer.chat_template", gguf.STRING, CHAT_TEMPLATE)
         return meta
 
+
+    def own_tensors(self):
+        """Of a family, outside of its layers."""
+
+    def own_metadata(self, meta):
+        """Keys of a family."""
 
     def delta_metadata(self, meta):
         s, a = self.spec, self.spec.arch + "."
@@ -359,9 +410,20 @@ class Maker:
             meta.put_array(a + "rope.dimension_sections", gguf.I32, [*third, 0])
 
 
+class Gemma4Maker(gguf_gemma4.Parts, Maker):
+    pass
+
+
+MAKERS = {"gemma4": Gemma4Maker}
+
+
+def maker(spec):
+    return MAKERS.get(spec.arch, Maker)(spec)
+
+
 def make(path, spec, version=3, alignment=gguf.ALIGNMENT, shards=1, metadata_first=False):
     """Writes the model; with shards > 1 `path` minus .gguf is the prefix. Returns the paths."""
-    metadata, tensors = Maker(spec).build()
+    metadata, tensors = maker(spec).build()
     options = dict(version=version, alignment=alignment)
     if shards == 1:
         gguf.write(path, metadata, tensors, **options)
@@ -396,6 +458,8 @@ MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], emb
              output=["Q6_K"], shared=["Q8_0"])
 # A window of 48, YaRN from 128 positions on.
 GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
+GEMMA4 = dict(layers=4, period=2, head_dim=64, tokenizer="gemma4", rope_base=1e6, eps=1e-6,
+              softcap=12.0, vocab=352)
 FIXTURES = {
     "good-llama-f32": fixture("dense llama in F32", arch="llama"),
     "good-llama-tied-spm": fixture("dense llama, tied output, SPM vocabulary", arch="llama",
@@ -484,6 +548,19 @@ FIXTURES = {
     "good-gemma3-mixed": fixture("gemma3, mixed types", "tiny256", arch="gemma3", layers=6,
                                  tokenizer="spm", type="Q5_0",
                                  types=dict(attn=["Q4_K", "Q5_0"], embed=["Q8_0"], ffn=["Q6_K"])),
+    "good-gemma4-f32": fixture(
+        "gemma4 with experts in F32: heads of two sizes, values from keys, fused gate and up",
+        arch="gemma4", experts=8, fused=True, keys_as_values=True, local_head_dim=32,
+        local_kv_heads=2, kv_heads=1, expert_ff=64, seed=4, **GEMMA4),
+    "good-gemma4-dense": fixture(
+        "dense gemma4 in F32: embeddings per layer, layers that share keys and values, two widths "
+        "of feed-forward", arch="gemma4", kv_heads=1, shared_layers=2, extra_width=24, **GEMMA4),
+    "good-gemma4-mixed": fixture(
+        "gemma4 with experts, mixed types; no expert row of 256", "tiny256", arch="gemma4",
+        experts=8, expert_ff=96, fused=True, keys_as_values=True, local_head_dim=32,
+        local_kv_heads=4, types=dict(gate_up=["Q4_K"], down=["Q5_0", "Q8_0"],
+                                     attn=["Q8_0", "Q5_K"], embed=["Q6_K"], ffn=["Q8_0"]),
+        **{**GEMMA4, "head_dim": 64, "vocab": 640}),
     "good-gpt-oss-f32": fixture(
         "gpt-oss in F32; YaRN's limits are whole pairs, where rounding them changes nothing",
         arch="gpt-oss", rope_once=9, **GPT_OSS),
@@ -557,7 +634,7 @@ def parse_arguments(argv):
         else:
             choices = {"arch": list(ARCHES), "type": gguf_types.COMPUTABLE,
                        "rope_scaling": ["none", "linear", "yarn", "freqs"],
-                       "tokenizer": ["bpe", "spm"]}.get(f.name)
+                       "tokenizer": ["bpe", "spm", "gemma4"]}.get(f.name)
             p.add_argument(flag, type=type(f.default), choices=choices, default=None)
     return p.parse_args(argv)
 

@@ -137,8 +137,9 @@ def put_bpe(meta, size, pre="qwen2", add_bos=False):
     return ids
 
 
-def put_spm(meta, size, add_bos=True):
-    """SPM with byte tokens: <unk> <s> </s>, 256 bytes, merged pieces, then single characters."""
+def put_spm(meta, size, add_bos=True, model="llama"):
+    """SPM with byte tokens: <unk> <s> </s>, 256 bytes, merged pieces, then single characters.
+    Of model gemma4: the same pieces, put together by a list of merges instead of by scores."""
     pieces = [text for text, _ in SPECIAL_SPM] + ["<0x%02X>" % b for b in range(256)]
     kinds = [kind for _, kind in SPECIAL_SPM] + [BYTE] * 256
     fixed = len(pieces)
@@ -148,13 +149,15 @@ def put_spm(meta, size, add_bos=True):
         raise ValueError("an SPM vocabulary needs at least %d tokens" % (fixed + len(singles)))
     merged = learn_merges(sample_words(SPM_BLANK), min(room, 700), set(singles))
     pieces += [a + b for a, b in merged]
-    grow(pieces, [], size - len(singles), SPM_BLANK)
+    grow(pieces, merged, size - len(singles), SPM_BLANK)
     pieces = list(dict.fromkeys(pieces + singles))
     while len(pieces) < size:                    # `grow` may have made a single character
         pieces.append("<unused%d>" % len(pieces))
     kinds += [UNUSED if p.startswith("<unused") else NORMAL for p in pieces[fixed:]]
     scores = [0.0] * fixed + [-float(i) for i in range(len(pieces) - fixed)]
-    meta.put("tokenizer.ggml.model", gguf.STRING, "llama")
+    if model == "gemma4":
+        meta.put_array("tokenizer.ggml.merges", gguf.STRING, [a + " " + b for a, b in merged])
+    meta.put("tokenizer.ggml.model", gguf.STRING, model)
     meta.put("tokenizer.ggml.pre", gguf.STRING, "default")
     meta.put_array("tokenizer.ggml.tokens", gguf.STRING, pieces)
     meta.put_array("tokenizer.ggml.scores", gguf.F32, scores)
