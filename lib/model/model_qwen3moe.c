@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // qwen3moe: Qwen3 with experts. Softmax over all experts, the chosen weights renormalised.
+// qwen3vlmoe: its text is the same model. Its RoPE has sections for time, height and width, which of text are
+// one and the same position.
 #include "model/model_arch.h"
 #include "model/model_builder.h"
 
@@ -20,3 +22,4 @@ static void build(struct model_builder *b) {
 }
 
 const struct model_arch model_qwen3moe = {"qwen3moe", true, build};
+const struct model_arch model_qwen3vlmoe = {"qwen3vlmoe", true, build};

@@ -18,6 +18,7 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
             "gemma4": "good-gemma4-mixed",
+            "granitemoe": "good-granitemoe-mixed", "qwen3vlmoe": "good-qwen3vlmoe-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
             "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
@@ -186,12 +187,20 @@ def test_gemma4():
     gate("gemma4")
 
 
+def test_granitemoe():
+    gate("granitemoe")
+
+
 def test_gpt_oss():
     gate("gpt-oss")
 
 
 def test_qwen35moe():
     gate("qwen35moe")
+
+
+def test_qwen3vlmoe():
+    gate("qwen3vlmoe")
 
 
 def test_qwen35():

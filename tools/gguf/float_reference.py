@@ -233,6 +233,10 @@ class Model:
         full = self.name + "." + key
         return self.file.meta.get(full, *default) if default else self.file.meta[full]
 
+    def factor(self, key):
+        """0 where there is none."""
+        return self.number(key, 0.0) if self.arch.factors else 0.0
+
     def is_recurrent(self, index):
         if not self.arch.delta:
             return False
@@ -327,7 +331,8 @@ class Model:
         hidden = column > row
         if layer.window:
             hidden |= row - column >= layer.window
-        scale = self.dtype(1 if self.arch.scores_unscaled else 1 / np.sqrt(layer.head_dim))
+        scale = self.dtype(1 if self.arch.scores_unscaled else
+                           self.factor("attention.scale") or 1 / np.sqrt(layer.head_dim))
         group = self.heads // layer.kv_heads
         out = np.empty(q.shape, self.dtype)
         for h in range(self.heads):
@@ -367,9 +372,11 @@ class Model:
             rows, slots = np.nonzero(chosen == e)
             inner = act(*layer.gate_and_up(x[rows], e))
             y[rows] += layer.expert(inner, "down", e) * weights[rows, slots][:, None]
-        if self.arch.shared_expert:
+        if self.arch.shared_expert == "gated":
             gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
             y += self.feed_forward(layer, x, "_shexp") * gate
+        elif self.number("expert_shared_feed_forward_length", 0):
+            y += self.feed_forward(layer, x, "_shexp")
         return y
 
     def block(self, layer, x):
@@ -377,12 +384,13 @@ class Model:
         y = self.delta.run(layer, inner) if layer.recurrent else self.attention(layer, inner)
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_attention_norm.weight"), self.eps)
-        x = x + y
+        step = self.dtype(self.factor("residual_scale") or 1)
+        x = x + y * step
         inner = rms_norm(x, layer.get(self.arch.ffn_norm + ".weight"), self.eps)
         y = self.mixture(layer, inner) if self.experts else self.feed_forward(layer, inner)
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_ffw_norm.weight"), self.eps)
-        return x + y
+        return x + y * step
 
     # ---- whole pass ----------------------------------------------------------------------------
 
@@ -390,7 +398,7 @@ class Model:
         x = self.get("token_embd.weight")[np.asarray(ids)]
         if self.arch.scale_embedding:
             x = x * self.dtype(np.float32(np.sqrt(np.float32(self.width))))
-        return x
+        return x * self.dtype(self.factor("embedding_scale") or 1)
 
     def hidden(self, ids):
         """Final normed states of the next len(ids) positions."""
@@ -406,6 +414,7 @@ class Model:
         if output is None:
             output = self.get("token_embd.weight")
         logits, cap = states @ output.T, self.number("final_logit_softcapping", 0)
+        logits = logits / self.dtype(self.factor("logit_scale") or 1)
         if cap:
             logits = cap * np.tanh(logits / logits.dtype.type(cap))
         return logits.astype(np.float32)

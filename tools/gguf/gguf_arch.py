@@ -14,7 +14,7 @@ class Arch:
     experts: str                   # "never", "may" or "always"
     qk_norm: str = ""              # "head": RMS norm per head; "row": over all heads at once
     norm_top_k: bool = True        # weights of the chosen experts are divided by their sum
-    shared_expert: bool = False    # times sigmoid of its own gate
+    shared_expert: str = ""        # "gated": times sigmoid of its own gate; "plain"
     qkv_bias: bool = False         # the published models have these biases
     every_bias: bool = False       # and those of attention's output, router and experts
     sinks: bool = False            # a logit per head that takes a share of the softmax
@@ -30,6 +30,7 @@ class Arch:
     gated_attention: bool = False  # attn_q holds [query | gate] per head
     delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
                                    # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
+    factors: bool = False          # of embeddings, scores, sub-blocks and logits, stated by the file
     sections: bool = False         # the file states how multi-section RoPE divides the pairs
     scores_unscaled: bool = False  # attention's scores are not divided by the root of a head's size
 
@@ -37,16 +38,18 @@ class Arch:
 ARCHES = {a.name: a for a in [
     Arch("llama", rope="pairs", experts="may"),
     Arch("qwen3moe", rope="halves", experts="always", qk_norm="head"),
-    Arch("qwen2moe", rope="halves", experts="always", norm_top_k=False, shared_expert=True,
+    Arch("qwen3vlmoe", rope="halves", experts="always", qk_norm="head", sections=True),
+    Arch("granitemoe", rope="pairs", experts="always", shared_expert="plain", factors=True),
+    Arch("qwen2moe", rope="halves", experts="always", norm_top_k=False, shared_expert="gated",
          qkv_bias=True, free_head_dim=False),
     Arch("olmoe", rope="halves", experts="always", qk_norm="row", norm_top_k=False,
          free_head_dim=False),
     Arch("qwen3", rope="halves", experts="never", qk_norm="head"),
     Arch("qwen35", rope="halves", experts="never", qk_norm="head", gated_attention=True,
          delta="tiled", ffn_norm="post_attention_norm", sections=True),
-    Arch("qwen35moe", rope="halves", experts="always", qk_norm="head", shared_expert=True,
+    Arch("qwen35moe", rope="halves", experts="always", qk_norm="head", shared_expert="gated",
          gated_attention=True, delta="tiled", ffn_norm="post_attention_norm", sections=True),
-    Arch("qwen3next", rope="halves", experts="always", qk_norm="head", shared_expert=True,
+    Arch("qwen3next", rope="halves", experts="always", qk_norm="head", shared_expert="gated",
          gated_attention=True, delta="grouped", ffn_norm="post_attention_norm"),
     Arch("gemma3", rope="halves", experts="never", qk_norm="head", post_norms=True,
          activation="gelu", scale_embedding=True, window_period=6, window_rope=True,

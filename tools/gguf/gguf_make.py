@@ -30,6 +30,8 @@ from gguf_arch import ARCHES
 # Where a row is no multiple of 256, the type that converters use instead.
 FALLBACK = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_0",
             "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+# Files of these have the width of an expert in the key for that of a dense feed-forward.
+IN_FEED_FORWARD_LENGTH = ("llama", "olmoe", "gpt-oss", "granitemoe")
 ROLES = ("embed", "output", "attn", "delta", "ffn", "gate_up", "gate", "up", "down", "shared")
 CHAT_TEMPLATE = ("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
                  "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
@@ -74,6 +76,10 @@ class Spec:
     shared_layers: int = 0         # gemma4: layers at the end that look into earlier caches
     extra_width: int = 0           # gemma4: of the embeddings that each layer adds
     softcap: float = 0.0           # of the logits
+    embedding_scale: float = 0.0   # factors of a file that states them; 0: it does not
+    residual_scale: float = 0.0
+    score_scale: float = 0.0
+    logit_scale: float = 0.0       # logits are divided by it
     predict: int = 0               # blocks behind the layers that predict further tokens
     tied: bool = False
     bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
@@ -276,9 +282,10 @@ class Maker:
             self.bias(b + "ffn_gate_inp.bias", s.experts)
             for part, size in (("gate", s.expert_ff), ("up", s.expert_ff), ("down", s.width)):
                 self.bias(b + "ffn_%s_exps.bias" % part, (s.experts, size), 1.0)
-        if self.arch.shared_expert:
+        if self.arch.shared_expert == "gated":
             name = b + "ffn_gate_inp_shexp.weight"
             self.add(name, self.normal(name, (s.width,), 1 / np.sqrt(s.width)))
+        if self.arch.shared_expert and s.shared_ff:
             self.dense(i, "_shexp", "shared", s.shared_ff)
 
     def stacked(self, i, part, rows, columns, gain):
@@ -323,6 +330,7 @@ class Maker:
         # What the architecture multiplies embeddings with is taken out here, so that the stream
         # always begins with deviation 1.
         embed_std = 1 / np.sqrt(s.width) if self.arch.scale_embedding else 1.0
+        embed_std /= s.embedding_scale or 1
         embed = self.normal("token_embd.weight", (s.vocab, s.width), embed_std)
         self.add("token_embd.weight", embed, self.role_type("embed"))
         if s.rope_scaling == "freqs":
@@ -333,7 +341,7 @@ class Maker:
         for i in range(s.layers + s.predict):
             self.block(i)
         logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
-        self.norm("output_norm.weight", s.width, logits)
+        self.norm("output_norm.weight", s.width, logits * (s.logit_scale or 1))
         if not s.tied:
             self.matrix("output.weight", s.vocab, s.width, "output", self.LOGITS)
         for i in range(s.extra):
@@ -350,7 +358,7 @@ class Maker:
                 ("block_count", s.layers + s.predict), ("context_length", s.context),
                 ("embedding_length", s.width),
                 ("feed_forward_length",
-                 s.expert_ff if s.experts and s.arch in ("llama", "olmoe", "gpt-oss") else s.ff),
+                 s.expert_ff if s.experts and s.arch in IN_FEED_FORWARD_LENGTH else s.ff),
                 ("attention.head_count", s.heads), ("attention.head_count_kv", s.kv_heads),
                 ("attention.key_length", s.head_dim), ("attention.value_length", s.head_dim),
                 ("rope.dimension_count", s.rotary)):
@@ -360,12 +368,19 @@ class Maker:
         if s.experts:
             meta.put(a + "expert_count", gguf.U32, s.experts)
             meta.put(a + "expert_used_count", gguf.U32, s.used)
-            if s.arch not in ("llama", "olmoe"):
+            if s.arch not in IN_FEED_FORWARD_LENGTH or s.arch == "gpt-oss":
                 meta.put(a + "expert_feed_forward_length", gguf.U32, s.expert_ff)
-        if self.arch.shared_expert:
+        if self.arch.shared_expert and s.shared_ff:
             meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
         if self.arch.delta:
             self.delta_metadata(meta)
+        if self.arch.sections:
+            self.sections_metadata(meta)
+        for key, value in (("embedding_scale", s.embedding_scale),
+                           ("residual_scale", s.residual_scale),
+                           ("attention.scale", s.score_scale), ("logit_scale", s.logit_scale)):
+            if value:
+                meta.put(a + key, gguf.F32, value)
         if s.predict:
             meta.put(a + "nextn_predict_layers", gguf.U32, s.predict)
         if self.arch.window_period:
@@ -403,11 +418,12 @@ class Maker:
                 ("ssm.time_step_rank", s.delta_heads), ("ssm.group_count", s.delta_key_heads),
                 ("full_attention_interval", s.interval)):
             meta.put(a + key, gguf.U32, value)
-        if self.arch.sections:
-            # Text, height and width take turns, so that each has a third of the pairs.
-            pairs = s.rotary // 2
-            third = [-(-pairs // 3), -(-(pairs - 1) // 3), pairs // 3]
-            meta.put_array(a + "rope.dimension_sections", gguf.I32, [*third, 0])
+
+    def sections_metadata(self, meta):
+        """Text, height and width take turns, so that each has a third of the pairs."""
+        pairs = self.spec.rotary // 2
+        third = [-(-pairs // 3), -(-(pairs - 1) // 3), pairs // 3]
+        meta.put_array(self.spec.arch + ".rope.dimension_sections", gguf.I32, [*third, 0])
 
 
 class Gemma4Maker(gguf_gemma4.Parts, Maker):
@@ -460,6 +476,8 @@ MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], emb
 GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
 GEMMA4 = dict(layers=4, period=2, head_dim=64, tokenizer="gemma4", rope_base=1e6, eps=1e-6,
               softcap=12.0, vocab=352)
+GRANITE = dict(embedding_scale=12.0, residual_scale=0.6, score_scale=0.15, logit_scale=6.0,
+               pre="refact", vocab=320)
 FIXTURES = {
     "good-llama-f32": fixture("dense llama in F32", arch="llama"),
     "good-llama-tied-spm": fixture("dense llama, tied output, SPM vocabulary", arch="llama",
@@ -540,6 +558,15 @@ FIXTURES = {
     "good-qwen3next-mixed": fixture("qwen3next, mixed K types", "tiny256", arch="qwen3next",
                                     layers=4, rotary=32, delta_head_dim=64, eps=1e-6,
                                     types=dict(MIXED, delta=["Q5_K", "Q8_0", "Q6_K"])),
+    "good-qwen3vlmoe-f32": fixture("the text of qwen3vlmoe in F32", arch="qwen3vlmoe", head_dim=64,
+                                   eps=1e-6, rope_base=5e6, vocab=320),
+    "good-qwen3vlmoe-mixed": fixture("the text of qwen3vlmoe, mixed K types", "tiny256",
+                                     arch="qwen3vlmoe", eps=1e-6, types=MIXED),
+    "good-granitemoe-f32": fixture("granitemoe in F32, tied output, with a shared expert",
+                                   arch="granitemoe", tied=True, **GRANITE),
+    "good-granitemoe-mixed": fixture(
+        "granitemoe without a shared expert, mixed K types", "tiny256", arch="granitemoe",
+        shared_ff=0, types=MIXED, **{**GRANITE, "vocab": 640}),
     "good-gemma3-f32": fixture("gemma3 in F32: seven layers, the sixth sees everything",
                                arch="gemma3", layers=7, tokenizer="spm", rope_base=1e6),
     "good-gemma3-linear": fixture("gemma3 with linear scaling of its global layers",
