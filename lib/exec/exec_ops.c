@@ -133,7 +133,8 @@ exec_act_fn exec_act(const struct exec *exec, enum plan_act act) {
     const exec_act_fn functions[] = {[PLAN_ACT_SILU] = k->silu_mul,
                                      [PLAN_ACT_GELU] = k->gelu_mul,
                                      [PLAN_ACT_SWIGLU_OAI] = k->swiglu_oai_mul,
-                                     [PLAN_ACT_SIGMOID] = k->sigmoid_mul};
+                                     [PLAN_ACT_SIGMOID] = k->sigmoid_mul,
+                                     [PLAN_ACT_PRODUCT] = k->mul};
     return functions[act];
 }
 

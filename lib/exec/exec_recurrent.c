@@ -57,6 +57,7 @@ static void advance_conv(const struct exec *exec, const struct plan_op *op, uint
         .taps = taps,
         .w = exec_vector(exec, op->weight) + channel * taps,
         .state = state,
+        .plain = op->u.recurrent.plain,
     };
     exec->config.kernels->conv(&c);
 }

@@ -158,7 +158,8 @@ struct kernels_attend {
 };
 typedef void (*kernels_attend_fn)(const struct kernels_attend *a);
 
-// Causal convolution over time of up to KERNELS_CONV_CHANNELS channels, each with `taps` weights, then silu:
+// Causal convolution over time of up to KERNELS_CONV_CHANNELS channels, each with `taps` weights, then silu
+// unless it is plain:
 //   y_t = silu(chain over j = 0..taps-1 of fma(w_j, x_(t - taps + 1 + j), y), from +0)
 // x is replaced by y. The inputs before the first token are the state's rows, oldest first; afterwards the
 // state holds the last taps - 1 inputs. Channels that are not there keep what the state has.
@@ -168,6 +169,7 @@ struct kernels_conv {
     size_t stride, tokens, channels, taps;
     const float *w; // [channels][taps]
     float *state;   // [taps - 1][KERNELS_CONV_CHANNELS]
+    bool plain;     // without silu
 };
 typedef void (*kernels_conv_fn)(const struct kernels_conv *c);
 
@@ -232,6 +234,8 @@ struct kernels_table {
     void (*add)(float *y, const float *x, size_t n);
     // y[i] = fma(c, x[i], y[i])
     void (*add_scaled)(float *y, const float *x, float c, size_t n);
+    // y[i] = rn(g[i] * u[i]);  y may be g
+    void (*mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(sigmoid(g[i]) * u[i]), sigmoid(x) = rn(1 / rn(1 + exp(-x)));  y may be g
     void (*sigmoid_mul)(float *y, const float *g, const float *u, size_t n);
     // y[i] = rn(silu(g[i]) * u[i]), silu(x) = rn(x / rn(1 + exp(-x)));  y may be g

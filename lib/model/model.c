@@ -11,9 +11,9 @@
 
 // The registry: one row per architecture, defined in its own file. In alphabetical order.
 static const struct model_arch *const archs[] = {
-    &model_gemma3,   &model_gemma4,    &model_gpt_oss,    &model_granitemoe, &model_llama,
-    &model_olmoe,    &model_qwen2moe,  &model_qwen3,      &model_qwen35,     &model_qwen35moe,
-    &model_qwen3moe, &model_qwen3next, &model_qwen3vlmoe,
+    &model_ernie4_5_moe, &model_gemma3,    &model_gemma4,     &model_gpt_oss,   &model_granitemoe,
+    &model_lfm2moe,      &model_llama,     &model_olmoe,      &model_qwen2moe,  &model_qwen3,
+    &model_qwen35,       &model_qwen35moe, &model_qwen3moe,   &model_qwen3next, &model_qwen3vlmoe,
 };
 enum { ARCH_COUNT = sizeof archs / sizeof *archs };
 
@@ -121,6 +121,7 @@ locum_status model_build(const struct gguf_file *file, struct arena *arena, stru
     b.plan.plan.vocabulary = vocabulary;
     b.neox = arch->neox;
     b.residual_scale = b.logit_scale = 1;
+    b.output_norm = "output_norm";
     b.x = plan_add_buffer(&b.plan, "x", out->params.embedding, false);
     b.n = plan_add_buffer(&b.plan, "n", out->params.embedding, false);
     b.t = plan_add_buffer(&b.plan, "t", out->params.embedding, false);

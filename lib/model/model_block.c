@@ -152,6 +152,11 @@ static void attend(struct model_builder *b, uint32_t layer, const struct model_a
 
 uint32_t model_attention(struct model_builder *b, uint32_t layer, struct model_attention how) {
     const struct model_params *p = b->params;
+    if (p->heads_kv[layer] == 0) {
+        model_fail(b, LOCUM_E_FORMAT, "%s.attention.head_count_kv is 0 for layer %u, which attends",
+                   b->meta->architecture, layer);
+        return PLAN_NONE;
+    }
     struct attention_use use = {
         .heads = p->heads[layer],
         .heads_kv = p->heads_kv[layer],
@@ -278,6 +283,30 @@ void model_delta_net(struct model_builder *b, uint32_t layer, const struct model
     model_add_block(b, layer);
 }
 
+// ---- short convolution ------------------------------------------------------------------------------
+void model_short_conv(struct model_builder *b, uint32_t layer, uint32_t taps) {
+    uint32_t width = b->params->embedding;
+    uint32_t all = model_buffer(b, "bcu", 3ull * width), gate = model_buffer(b, "sg", width);
+    uint32_t conv = model_buffer(b, "sc", width), other = model_buffer(b, "su", width);
+    model_pre_norm(b, layer, "attn_norm");
+    project(b, layer, "shortconv.in_proj", false, b->n, all, width, 3ull * width);
+    model_op_pick(b, layer, all, 0, 0, 1, width, conv, 0);
+    model_op_pick(b, layer, all, 2 * width, 0, 1, width, other, 0);
+    model_op_pick(b, layer, all, width, 0, 1, width, gate, 0);
+    model_op_activate(b, layer, conv, other, PLAN_ACT_PRODUCT);
+    struct plan_state state = {.parts = (uint32_t)plan_parts(width, KERNELS_CONV_CHANNELS),
+                               .part_floats = (taps - 1) * KERNELS_CONV_CHANNELS};
+    struct plan_op op = plan_op_make(PLAN_CONV, layer);
+    op.out = conv;
+    op.weight = model_vectors(b, taps, width, "blk.%u.shortconv.conv.weight", layer);
+    op.u.recurrent.state = plan_add_state(&b->plan, state);
+    op.u.recurrent.plain = true;
+    plan_add_op(&b->plan, op);
+    model_op_activate(b, layer, gate, conv, PLAN_ACT_PRODUCT);
+    project(b, layer, "shortconv.out_proj", false, gate, b->t, width, width);
+    model_add_block(b, layer);
+}
+
 // ---- feed-forward -----------------------------------------------------------------------------------
 void model_gated_ffn(struct model_builder *b, uint32_t layer, const char *suffix, uint64_t ff,
                      enum plan_act act, uint32_t out) {
@@ -376,7 +405,7 @@ void model_head(struct model_builder *b) {
     struct plan_op gather = plan_op_make(PLAN_GATHER, PLAN_NONE);
     gather.in = b->x, gather.out = state;
     plan_add_op(&b->plan, gather);
-    uint32_t norm = model_vector(b, MODEL_REQUIRED, p->embedding, "output_norm.weight");
+    uint32_t norm = model_vector(b, MODEL_REQUIRED, p->embedding, "%s.weight", b->output_norm);
     model_op_norm(b, PLAN_NONE, state, state, norm, 1);
     const char *name = model_has(b, "output.weight") ? "output.weight" : "token_embd.weight";
     uint32_t output =

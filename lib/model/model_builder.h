@@ -24,6 +24,7 @@ struct model_builder {
     uint32_t x, n,
         t; // buffers of the state's width: what runs through the layers; its normed copy;
            // the output of a block before it is added to x
+    const char *output_norm; // role of the last norm, output_norm unless the family says
     float residual_scale, logit_scale; // of a block's output, of the logits; 1 unless the family says
 };
 
@@ -108,6 +109,10 @@ struct model_delta {
     bool grouped;
 };
 void model_delta_net(struct model_builder *builder, uint32_t layer, const struct model_delta *how);
+
+// A gated short convolution: what takes the place of attention in lfm2moe. shortconv.in_proj gives
+// [b | c | u]; the output is shortconv.out_proj of c * conv(b * u), each channel over its last `taps` inputs.
+void model_short_conv(struct model_builder *builder, uint32_t layer, uint32_t taps);
 
 struct model_ffn {
     enum plan_act act;

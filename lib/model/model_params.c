@@ -32,14 +32,15 @@ static locum_status read_layers(const struct gguf_meta *meta, struct arena *aren
     STATUS_TRY(
         gguf_meta_u32_each(meta, ".attention.head_count", 1, LIMIT_HEADS, blocks, p->heads, error));
     if (gguf_meta_find(meta, ".attention.head_count_kv")) {
-        STATUS_TRY(gguf_meta_u32_each(meta, ".attention.head_count_kv", 1, LIMIT_HEADS, blocks,
+        STATUS_TRY(gguf_meta_u32_each(meta, ".attention.head_count_kv", 0, LIMIT_HEADS, blocks,
                                       p->heads_kv, error));
     } else {
         for (uint32_t i = 0; i < blocks; i++)
             p->heads_kv[i] = p->heads[i];
     }
     for (uint32_t i = 0; i < blocks; i++) {
-        if (p->heads[i] % p->heads_kv[i] == 0) continue;
+        // 0: a layer without attention; a family that has none says so when it needs them
+        if (p->heads_kv[i] == 0 || p->heads[i] % p->heads_kv[i] == 0) continue;
         return status_fail(
             error, LOCUM_E_FORMAT,
             "%s: %s.attention.head_count (%u) of layer %u is no multiple of head_count_kv (%u)",

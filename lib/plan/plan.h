@@ -43,7 +43,8 @@
 //   SOFTCAP    out = c * tanh(in / c), c = scale
 //   PICK       out = parts of `size` of each of `groups` groups of in, one after the other
 //   L2_NORM    each of the first `heads` heads of out divided by its length
-//   CONV       out = silu of a causal convolution over time of each of its channels with w; `state`
+//   CONV       out = a causal convolution over time of each of its channels with w, then silu unless it is
+//              plain; `state`
 //   DELTA_GATES  out = [exp(w * softplus(in + b)) | sigmoid(in2)]: how much of a head's state stays, and the
 //              rate at which it takes in
 //   DELTA      out = gated delta rule of in = [q heads | k heads | v heads] with the gates in2; `state`
@@ -63,8 +64,15 @@ enum plan_kind {
 };
 const char *plan_kind_name(enum plan_kind kind);
 
-// silu(gate) * up, gelu(gate) * up, both clamped: swiglu_oai(gate, up) of kernels/kmath.h, sigmoid(gate) * up
-enum plan_act { PLAN_ACT_SILU, PLAN_ACT_GELU, PLAN_ACT_SWIGLU_OAI, PLAN_ACT_SIGMOID };
+// silu(gate) * up, gelu(gate) * up, both clamped: swiglu_oai(gate, up) of kernels/kmath.h, sigmoid(gate) * up,
+// gate * up
+enum plan_act {
+    PLAN_ACT_SILU,
+    PLAN_ACT_GELU,
+    PLAN_ACT_SWIGLU_OAI,
+    PLAN_ACT_SIGMOID,
+    PLAN_ACT_PRODUCT
+};
 
 // A dense weight: a matrix of `rows` rows of `cols` weights each, cols contiguous; a vector has one row.
 struct plan_weight {
@@ -165,7 +173,8 @@ struct plan_op {
             uint32_t key_size, value_size;
             bool grouped; // neighbouring heads share a key head; else heads h, h + heads_k, ..
             float scale;
-        } recurrent; // CONV uses state only
+            bool plain; // CONV uses this and state only
+        } recurrent;
         enum plan_act act;
         float scale;
     } u;

@@ -18,6 +18,7 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "qwen3moe": "good-qwen3moe-mixed", "qwen2moe": "good-qwen2moe-mixed",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
             "gemma4": "good-gemma4-mixed",
+            "ernie4_5-moe": "good-ernie4_5-moe-mixed", "lfm2moe": "good-lfm2moe-mixed",
             "granitemoe": "good-granitemoe-mixed", "qwen3vlmoe": "good-qwen3vlmoe-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
             "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}
@@ -185,6 +186,14 @@ def test_gemma3():
 
 def test_gemma4():
     gate("gemma4")
+
+
+def test_ernie4_5_moe():
+    gate("ernie4_5-moe")
+
+
+def test_lfm2moe():
+    gate("lfm2moe")
 
 
 def test_granitemoe():

@@ -121,8 +121,11 @@ static void every_architecture_builds(void **state) {
         uint32_t attention = s->interval ? s->layers / s->interval : s->layers;
         assert_int_equal(count_kind(plan, PLAN_ATTENTION), attention);
         assert_int_equal(plan->n_caches, attention);
-        assert_int_equal(count_kind(plan, PLAN_DELTA), s->layers - attention);
-        assert_int_equal(plan->n_states, 2 * (s->layers - attention));
+        assert_int_equal(count_kind(plan, PLAN_CONV), s->layers - attention);
+        if (s->delta_heads) {
+            assert_int_equal(count_kind(plan, PLAN_DELTA), s->layers - attention);
+        }
+        assert_int_equal(plan->n_states, (s->delta_heads ? 2 : 1) * (s->layers - attention));
         assert_int_equal(plan->buffers[plan->logits].width, s->vocabulary);
         // Every tensor is a weight or a matrix of experts; a tied one is a weight twice.
         assert_int_equal(plan->n_weights + 3 * plan->n_experts, toy->tensor_count + s->tied);

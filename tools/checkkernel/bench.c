@@ -80,6 +80,9 @@ static void call_add_scaled(struct subject *s) {
 static void call_l2_norm(struct subject *s) {
     s->table->l2_norm(s->y, s->x, K, 1e-6f);
 }
+static void call_mul(struct subject *s) {
+    s->table->mul(s->y, s->x, s->z, K);
+}
 static void call_sigmoid_mul(struct subject *s) {
     s->table->sigmoid_mul(s->y, s->x, s->z, K);
 }
@@ -142,6 +145,7 @@ static const struct {
     {check_add, call_add},
     {check_add_scaled, call_add_scaled},
     {check_l2_norm, call_l2_norm},
+    {check_mul, call_mul},
     {check_sigmoid_mul, call_sigmoid_mul},
     {check_silu_mul, call_silu_mul},
     {check_gelu_mul, call_gelu_mul},

@@ -101,6 +101,7 @@ void check_scale(struct check *c, uint32_t unused);
 void check_add(struct check *c, uint32_t unused);
 void check_add_scaled(struct check *c, uint32_t unused);
 void check_l2_norm(struct check *c, uint32_t unused);
+void check_mul(struct check *c, uint32_t unused);
 void check_sigmoid_mul(struct check *c, uint32_t unused);
 void check_silu_mul(struct check *c, uint32_t unused);
 void check_gelu_mul(struct check *c, uint32_t unused);

@@ -19,7 +19,7 @@ static void check_channel(struct check *c, const struct kernels_conv *conv, cons
             sum += x * (double)conv->w[channel * conv->taps + j];
             size += fabs(x * (double)conv->w[channel * conv->taps + j]);
         }
-        double exact = sum / (1 + exp(-sum));
+        double exact = conv->plain ? sum : sum / (1 + exp(-sum));
         double bound = 1.1 * size * (double)conv->taps * 0x1p-24 + fabs(exact) * 0x1p-21 + 0x1p-140;
         if (!check_near(c, "y", conv->x[t * conv->stride + channel], exact, bound)) return;
     }
@@ -31,6 +31,7 @@ void check_conv(struct check *c, uint32_t unused) {
                                .channels = 1 + check_below(c, KERNELS_CONV_CHANNELS),
                                .taps = 1 + check_below(c, KERNELS_CONV_TAPS_MAX)};
     if (check_one_in(c, 2)) got.channels = KERNELS_CONV_CHANNELS;
+    got.plain = check_one_in(c, 3);
     got.stride = got.channels + check_below(c, 5);
     enum check_kind kind = check_pick_kind(c, false);
     size_t x_count = (got.tokens - 1) * got.stride + got.channels;
@@ -47,8 +48,9 @@ void check_conv(struct check *c, uint32_t unused) {
     first.tokens = check_below(c, (uint32_t)got.tokens);
     second.x += first.tokens * got.stride;
     second.tokens -= first.tokens;
-    check_describe(c, ", %zu + %zu tokens of %zu channels, %zu taps, values %s", first.tokens,
-                   second.tokens, got.channels, got.taps, check_kind_name(kind));
+    check_describe(c, ", %zu + %zu tokens of %zu channels, %zu taps%s, values %s", first.tokens,
+                   second.tokens, got.channels, got.taps, got.plain ? ", plain" : "",
+                   check_kind_name(kind));
     c->ref->conv(&expected);
     if (first.tokens > 0) c->tested->conv(&first);
     c->tested->conv(&second);

@@ -168,6 +168,10 @@ static void check_gate(struct check *c,
     check_same_floats(c, "y", v.got, v.expected, v.n);
 }
 
+void check_mul(struct check *c, uint32_t unused) {
+    (void)unused;
+    check_gate(c, c->tested->mul, c->ref->mul);
+}
 void check_sigmoid_mul(struct check *c, uint32_t unused) {
     (void)unused;
     check_gate(c, c->tested->sigmoid_mul, c->ref->sigmoid_mul);

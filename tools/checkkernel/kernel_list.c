@@ -23,6 +23,7 @@ static const struct {
     {"add", AT(add), check_add},
     {"add_scaled", AT(add_scaled), check_add_scaled},
     {"l2_norm", AT(l2_norm), check_l2_norm},
+    {"mul", AT(mul), check_mul},
     {"sigmoid_mul", AT(sigmoid_mul), check_sigmoid_mul},
     {"silu_mul", AT(silu_mul), check_silu_mul},
     {"gelu_mul", AT(gelu_mul), check_gelu_mul},

@@ -106,6 +106,7 @@ class Layer:
         self.head_dim, self.kv_heads = model.heads_of(index)
         size = (self.kv_heads, model.context, self.head_dim)
         self.recurrent = model.is_recurrent(index)
+        self.dense = not model.experts or index < model.number("leading_dense_block_count", 0)
         if self.recurrent:
             model.delta.prepare(self)
             return
@@ -203,6 +204,24 @@ class DeltaNet:
         return layer.linear(out.reshape(n, -1) * silu(z), "ssm_out")
 
 
+class ShortConv:
+    """Gated short convolutions of LFM2."""
+
+    def __init__(self, model):
+        self.model, self.taps = model, model.number("shortconv.l_cache")
+
+    def prepare(self, layer):
+        layer.inputs = np.zeros((self.taps - 1, self.model.width), self.model.dtype)
+
+    def run(self, layer, x):
+        b, c, u = np.split(layer.linear(x, "shortconv.in_proj"), 3, axis=-1)
+        rows = np.concatenate([layer.inputs, b * u])
+        layer.inputs = rows[len(rows) - (self.taps - 1):]
+        weight = layer.get("shortconv.conv.weight")
+        mixed = sum(rows[j:j + len(x)] * weight[:, j] for j in range(self.taps))
+        return layer.linear(c * mixed, "shortconv.out_proj")
+
+
 class Model:
     def __init__(self, path, context, dtype=np.float32):
         self.file = gguf_file.Reader(path)
@@ -223,7 +242,8 @@ class Model:
         self.local_rope = Rope(self.number("rope.dimension_count_swa",
                                            self.number("rope.dimension_count", self.head_dim)),
                                self.number("rope.freq_base_swa", 10000.0))
-        self.delta = DeltaNet(self) if self.arch.delta else None
+        self.delta = (DeltaNet(self) if self.arch.delta else
+                      ShortConv(self) if self.arch.short_conv else None)
         count = self.number("block_count") - self.number("nextn_predict_layers", 0)
         self.layers = [Layer(self, i) for i in range(count)]
         self.length = 0            # positions computed so far
@@ -238,6 +258,8 @@ class Model:
         return self.number(key, 0.0) if self.arch.factors else 0.0
 
     def is_recurrent(self, index):
+        if self.arch.short_conv:
+            return self.kv_heads[index] == 0
         if not self.arch.delta:
             return False
         return (index + 1) % self.number("full_attention_interval", 4) != 0
@@ -252,7 +274,8 @@ class Model:
 
     def heads_of(self, index):
         """Size of a head, heads of keys."""
-        return self.head_dim, self.kv_heads
+        heads = self.kv_heads
+        return self.head_dim, heads[index] if isinstance(heads, (list, tuple)) else heads
 
     def make_rope(self):
         factor = self.number("rope.scaling.factor", 1.0)
@@ -350,20 +373,30 @@ class Model:
         inner = act(layer.linear(x, "ffn_gate" + suffix), layer.linear(x, "ffn_up" + suffix))
         return layer.linear(inner, "ffn_down" + suffix)
 
-    def mixture(self, layer, x, router_input=None):
-        """router_input: where it is not x."""
-        scores = softmax(layer.linear(x if router_input is None else router_input,
-                                      "ffn_gate_inp"))
-        order = np.argsort(-scores, axis=-1, kind="stable")
-        chosen = order[:, :self.used]
-        ranked = np.take_along_axis(scores, order, axis=-1)
-        if self.used < self.experts:
-            margin = ranked[:, self.used - 1] - ranked[:, self.used]
+    def best(self, values, count):
+        """Indices of the `count` largest of each row, best first; how near the choice was."""
+        order = np.argsort(-values, axis=-1, kind="stable")
+        if count < values.shape[1]:
+            ranked = np.take_along_axis(values, order, axis=-1)
+            margin = ranked[:, count - 1] - ranked[:, count]
             self.margins[-1] = np.minimum(self.margins[-1], margin)
-        weights = ranked[:, :self.used]
+        return order[:, :count]
+
+    def route(self, layer, x):
+        """The chosen experts of each row and their weights."""
+        logits = layer.linear(x, "ffn_gate_inp")
+        shares = sigmoid(logits) if self.number("expert_gating_func", 1) == 2 else softmax(logits)
+        bias = layer.get("exp_probs_b.bias")
+        chosen = self.best(shares if bias is None else shares + bias, self.used)
+        weights = np.take_along_axis(shares, chosen, axis=-1)
         if self.arch.norm_top_k:
             weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True),
                                            self.dtype(6.103515625e-5))
+        return chosen, weights
+
+    def mixture(self, layer, x, router_input=None):
+        """router_input: where it is not x."""
+        chosen, weights = self.route(layer, x if router_input is None else router_input)
         factor = layer.get("ffn_down_exps.scale")
         if factor is not None:
             weights = weights * factor[chosen]
@@ -387,7 +420,7 @@ class Model:
         step = self.dtype(self.factor("residual_scale") or 1)
         x = x + y * step
         inner = rms_norm(x, layer.get(self.arch.ffn_norm + ".weight"), self.eps)
-        y = self.mixture(layer, inner) if self.experts else self.feed_forward(layer, inner)
+        y = self.feed_forward(layer, inner) if layer.dense else self.mixture(layer, inner)
         if self.arch.post_norms:
             y = rms_norm(y, layer.get("post_ffw_norm.weight"), self.eps)
         return x + y * step
@@ -407,7 +440,7 @@ class Model:
         for layer in self.layers:
             x = self.block(layer, x)
         self.length += len(ids)
-        return rms_norm(x, self.get("output_norm.weight"), self.eps)
+        return rms_norm(x, self.get(self.arch.last_norm + ".weight"), self.eps)
 
     def logits(self, states):
         output = self.get("output.weight")

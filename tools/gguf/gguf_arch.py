@@ -30,6 +30,9 @@ class Arch:
     gated_attention: bool = False  # attn_q holds [query | gate] per head
     delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
                                    # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
+    routes: bool = False           # the file states how its router works
+    short_conv: bool = False       # recurrent layers are short convolutions
+    last_norm: str = "output_norm" # before the output matrix
     factors: bool = False          # of embeddings, scores, sub-blocks and logits, stated by the file
     sections: bool = False         # the file states how multi-section RoPE divides the pairs
     scores_unscaled: bool = False  # attention's scores are not divided by the root of a head's size
@@ -40,6 +43,9 @@ ARCHES = {a.name: a for a in [
     Arch("qwen3moe", rope="halves", experts="always", qk_norm="head"),
     Arch("qwen3vlmoe", rope="halves", experts="always", qk_norm="head", sections=True),
     Arch("granitemoe", rope="pairs", experts="always", shared_expert="plain", factors=True),
+    Arch("ernie4_5-moe", rope="pairs", experts="always", shared_expert="plain", routes=True),
+    Arch("lfm2moe", rope="halves", experts="always", qk_norm="head", routes=True, short_conv=True,
+         last_norm="token_embd_norm", tied_only=True, free_head_dim=False),
     Arch("qwen2moe", rope="halves", experts="always", norm_top_k=False, shared_expert="gated",
          qkv_bias=True, free_head_dim=False),
     Arch("olmoe", rope="halves", experts="always", qk_norm="row", norm_top_k=False,

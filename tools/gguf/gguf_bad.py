@@ -570,6 +570,27 @@ def _():
     return Model(GPT_OSS).drop("gpt-oss.attention.sliding_window").bytes()
 
 
+LFM2 = replace(BASE, arch="lfm2moe", interval=2, taps=3, gating=2, route_bias=True)
+
+
+@case("bad-convolution-missing", "the weights of a short convolution are missing",
+      says="blk.0.shortconv.conv.weight", inspect=0)
+def _():
+    return Model(LFM2).info("blk.0.shortconv.conv.weight", name="blk.0.conv").bytes()
+
+
+@case("bad-taps-0", "a short convolution over no input", says="lfm2moe.shortconv.l_cache",
+      inspect=0)
+def _():
+    return Model(LFM2).put("lfm2moe.shortconv.l_cache", gguf.U32, 0).bytes()
+
+
+@case("bad-layer-without-keys", "a layer attends, but has no heads of keys",
+      says="head_count_kv is 0 for layer 1", inspect=0)
+def _():
+    return Model().put("qwen3moe.attention.head_count_kv", gguf.ARRAY, (gguf.I32, [1, 0])).bytes()
+
+
 GEMMA4 = replace(BASE, arch="gemma4", window=48, period=2, local_head_dim=16)
 
 

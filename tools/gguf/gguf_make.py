@@ -80,6 +80,9 @@ class Spec:
     residual_scale: float = 0.0
     score_scale: float = 0.0
     logit_scale: float = 0.0       # logits are divided by it
+    gating: int = 0                # where files state it, 1: softmax, 2: sigmoid; 0: they do not
+    route_bias: bool = False       # a bias that chooses experts and does not weigh them
+    lead: int = 0                  # layers at the beginning that are dense
     predict: int = 0               # blocks behind the layers that predict further tokens
     tied: bool = False
     bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
@@ -173,7 +176,8 @@ class Maker:
         self.add(name, self.normal(name, size, std))
 
     def is_recurrent(self, i):
-        return bool(self.arch.delta) and i < self.spec.layers and (i + 1) % self.spec.interval != 0
+        recurrent = bool(self.arch.delta) or self.arch.short_conv
+        return recurrent and i < self.spec.layers and (i + 1) % self.spec.interval != 0
 
     def delta_net(self, i):
         s, b = self.spec, "blk.%d." % i
@@ -189,6 +193,14 @@ class Maker:
         self.bias(b + "ssm_dt.bias", heads, 1.0)
         self.norm(b + "ssm_norm.weight", size)
         self.matrix(b + "ssm_out.weight", s.width, values, "delta", 2 * self.BLOCK, i)
+
+    def short_conv(self, i):
+        s, b = self.spec, "blk.%d." % i
+        self.norm(b + "attn_norm.weight", s.width)
+        self.matrix(b + "shortconv.in_proj.weight", 3 * s.width, s.width, "delta", 1.0, i)
+        name = b + "shortconv.conv.weight"
+        self.add(name, self.normal(name, (s.width, s.taps), 1 / np.sqrt(s.taps)))
+        self.matrix(b + "shortconv.out_proj.weight", s.width, s.width, "delta", self.BLOCK, i)
 
     def delta_projections(self, i, keys, values):
         """Queries, keys and values; the output's gate; the two gates of each head. In the layouts
@@ -282,6 +294,8 @@ class Maker:
             self.bias(b + "ffn_gate_inp.bias", s.experts)
             for part, size in (("gate", s.expert_ff), ("up", s.expert_ff), ("down", s.width)):
                 self.bias(b + "ffn_%s_exps.bias" % part, (s.experts, size), 1.0)
+        if s.route_bias:
+            self.bias(b + "exp_probs_b.bias", s.experts, 0.2)
         if self.arch.shared_expert == "gated":
             name = b + "ffn_gate_inp_shexp.weight"
             self.add(name, self.normal(name, (s.width,), 1 / np.sqrt(s.width)))
@@ -306,7 +320,7 @@ class Maker:
     def feed_forward(self, i):
         s, b = self.spec, "blk.%d." % i
         self.norm(b + self.arch.ffn_norm + ".weight", s.width)
-        if s.experts:
+        if s.experts and i >= s.lead:
             self.expert_layer(i)
         else:
             self.dense(i)
@@ -315,7 +329,9 @@ class Maker:
 
     def block(self, i):
         s, b = self.spec, "blk.%d." % i
-        if self.is_recurrent(i):
+        if self.is_recurrent(i) and self.arch.short_conv:
+            self.short_conv(i)
+        elif self.is_recurrent(i):
             self.delta_net(i)
         else:
             self.attention(i)
@@ -341,7 +357,7 @@ class Maker:
         for i in range(s.layers + s.predict):
             self.block(i)
         logits = self.LOGITS / (embed_std * np.sqrt(s.width)) if s.tied else 1.0
-        self.norm("output_norm.weight", s.width, logits * (s.logit_scale or 1))
+        self.norm(self.arch.last_norm + ".weight", s.width, logits * (s.logit_scale or 1))
         if not s.tied:
             self.matrix("output.weight", s.vocab, s.width, "output", self.LOGITS)
         for i in range(s.extra):
@@ -374,6 +390,12 @@ class Maker:
             meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
         if self.arch.delta:
             self.delta_metadata(meta)
+        if self.arch.routes:
+            self.route_metadata(meta)
+        if self.arch.short_conv:
+            meta.put(a + "shortconv.l_cache", gguf.U32, s.taps)
+            meta.put_array(a + "attention.head_count_kv", gguf.I32,
+                           [0 if self.is_recurrent(i) else s.kv_heads for i in range(s.layers)])
         if self.arch.sections:
             self.sections_metadata(meta)
         for key, value in (("embedding_scale", s.embedding_scale),
@@ -418,6 +440,15 @@ class Maker:
                 ("ssm.time_step_rank", s.delta_heads), ("ssm.group_count", s.delta_key_heads),
                 ("full_attention_interval", s.interval)):
             meta.put(a + key, gguf.U32, value)
+
+    def route_metadata(self, meta):
+        s, a = self.spec, self.spec.arch + "."
+        for key, value in (
+                ("leading_dense_block_count", s.lead), ("expert_gating_func", s.gating),
+                ("expert_shared_count", s.shared_ff // s.expert_ff if self.arch.shared_expert else 0),
+                ("interleave_moe_layer_step", 1 if s.arch == "ernie4_5-moe" else 0)):
+            if value:
+                meta.put(a + key, gguf.U32, value)
 
     def sections_metadata(self, meta):
         """Text, height and width take turns, so that each has a third of the pairs."""
@@ -476,6 +507,10 @@ MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], emb
 GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
 GEMMA4 = dict(layers=4, period=2, head_dim=64, tokenizer="gemma4", rope_base=1e6, eps=1e-6,
               softcap=12.0, vocab=352)
+ERNIE = dict(route_bias=True, used=3, shared_ff=256, rope_base=5e5, tokenizer="spm", vocab=352,
+             tied=True)
+LFM2 = dict(lead=1, interval=2, taps=3, gating=2, route_bias=True, used=3, rope_base=1e6, pre="lfm2",
+            vocab=320)
 GRANITE = dict(embedding_scale=12.0, residual_scale=0.6, score_scale=0.15, logit_scale=6.0,
                pre="refact", vocab=320)
 FIXTURES = {
@@ -562,6 +597,17 @@ FIXTURES = {
                                    eps=1e-6, rope_base=5e6, vocab=320),
     "good-qwen3vlmoe-mixed": fixture("the text of qwen3vlmoe, mixed K types", "tiny256",
                                      arch="qwen3vlmoe", eps=1e-6, types=MIXED),
+    "good-ernie4_5-moe-f32": fixture(
+        "ernie4_5-moe in F32: one dense layer, a bias that chooses experts, two shared ones",
+        arch="ernie4_5-moe", **{**ERNIE, "lead": 1, "layers": 4}),
+    "good-ernie4_5-moe-mixed": fixture("ernie4_5-moe, mixed K types", "tiny256", lead=1,
+                                       arch="ernie4_5-moe", types=MIXED,
+                                       **{**ERNIE, "vocab": 640}),
+    "good-lfm2moe-f32": fixture(
+        "lfm2moe in F32: short convolutions and attention take turns, one dense layer",
+        arch="lfm2moe", layers=5, **LFM2),
+    "good-lfm2moe-mixed": fixture("lfm2moe, mixed K types", "tiny256", arch="lfm2moe", layers=4,
+                                  types=MIXED, **{**LFM2, "vocab": 640}),
     "good-granitemoe-f32": fixture("granitemoe in F32, tied output, with a shared expert",
                                    arch="granitemoe", tied=True, **GRANITE),
     "good-granitemoe-mixed": fixture(

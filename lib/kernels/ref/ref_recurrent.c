@@ -27,7 +27,7 @@ static void conv(const struct kernels_conv *c) {
             float sum = 0.0f;
             for (size_t j = 0; j < c->taps; j++)
                 sum = fmaf(c->w[i * c->taps + j], conv_row(c, t + j)[i], sum);
-            c->x[t * c->stride + i] = kmath_silu(sum);
+            c->x[t * c->stride + i] = c->plain ? sum : kmath_silu(sum);
         }
     }
     for (size_t r = 0; r + 1 < c->taps; r++)

@@ -63,6 +63,10 @@ static void add_scaled(float *y, const float *x, float c, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = fmaf(c, x[i], y[i]);
 }
 
+static void mul(float *y, const float *g, const float *u, size_t n) {
+    for (size_t i = 0; i < n; i++) y[i] = g[i] * u[i];
+}
+
 static void sigmoid_mul(float *y, const float *g, const float *u, size_t n) {
     for (size_t i = 0; i < n; i++) y[i] = kmath_sigmoid(g[i]) * u[i];
 }
@@ -112,6 +116,7 @@ void ref_vector_init(struct kernels_table *table) {
     table->scale = scale;
     table->add = add;
     table->add_scaled = add_scaled;
+    table->mul = mul;
     table->sigmoid_mul = sigmoid_mul;
     table->silu_mul = silu_mul;
     table->gelu_mul = gelu_mul;

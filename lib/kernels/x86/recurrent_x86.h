@@ -55,7 +55,7 @@ static void recurrent_conv(const struct kernels_conv *c) {
             for (size_t j = 0; j < c->taps; j++)
                 sum =
                     vf_fma(recurrent_get(w[j] + i, count), recurrent_get(rows[j] + i, count), sum);
-            recurrent_put(y + i, vmath_silu(sum), count);
+            recurrent_put(y + i, c->plain ? sum : vmath_silu(sum), count);
         }
     }
     for (size_t r = 0; r + 1 < c->taps; r++)

@@ -116,6 +116,13 @@ static void vector_add_scaled(float *y, const float *x, float c, size_t n) {
     }
 }
 
+static void vector_mul(float *y, const float *g, const float *u, size_t n) {
+    VECTOR_EACH(n) {
+        vf product = vf_mul(vector_get(g + i, count), vector_get(u + i, count));
+        vector_put(y + i, product, count);
+    }
+}
+
 static void vector_sigmoid_mul(float *y, const float *g, const float *u, size_t n) {
     VECTOR_EACH(n) {
         vf gate = vmath_sigmoid(vector_get(g + i, count));
@@ -198,6 +205,7 @@ void VECTOR_INIT(struct kernels_table *table) {
     table->scale = vector_scale;
     table->add = vector_add;
     table->add_scaled = vector_add_scaled;
+    table->mul = vector_mul;
     table->sigmoid_mul = vector_sigmoid_mul;
     table->silu_mul = vector_silu_mul;
     table->gelu_mul = vector_gelu_mul;
