@@ -66,6 +66,7 @@ enum cli_flag_id {
     CLI_IO_TRACE,
     CLI_OUT,
     CLI_NO_LOOKAHEAD,
+    CLI_NO_PROFILE,
     CLI_TENSORS,
     CLI_IDS,
     CLI_SPECIAL,

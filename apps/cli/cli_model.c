@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli_cache.h"
 #include "cli_interrupt.h"
 #include "cli_number.h"
 #include "cli_output.h"
@@ -77,6 +78,9 @@ static void read_options(const struct cli_arguments *arguments, locum_options *o
     out->metrics_path = flags[CLI_METRICS].text;
     out->io_trace_path = flags[CLI_IO_TRACE].text;
     out->no_lookahead = flags[CLI_NO_LOOKAHEAD].given;
+    out->cache_path = cli_cache_folder();
+    // What is measured must not depend on what ran before, nor what it asks for be taken for use.
+    out->no_profile = flags[CLI_NO_PROFILE].given || arguments->command == CLI_BENCH;
 }
 
 // Any model counts, not only the one that runs: a path that opens as one is no place for an output.

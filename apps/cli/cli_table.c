@@ -89,6 +89,9 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_NO_LOOKAHEAD] = {"no-lookahead", 0, CLI_SWITCH, RUN | BENCH, NULL, 0, 0, NULL,
                           "do not read experts ahead that the next layer will probably use; the "
                           "answer is the same"},
+    [CLI_NO_PROFILE] = {"no-profile", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
+                        "neither use nor keep which experts answers of this model use; the answer "
+                        "is the same"},
     [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
                      "list the tensors as well"},
     [CLI_IDS] = {"ids", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,

@@ -168,6 +168,12 @@ typedef struct locum_options {
     bool no_lookahead;
     // Written when the model is closed, NULL: none. A row for each step; a row for each read of experts.
     const char *metrics_path, *io_trace_path;
+    // A folder of the host's for what is worth knowing in the next run, NULL: none. How often answers used
+    // each expert is kept there when the model is closed, unless no_profile, and the next time the most used
+    // ones are read while nothing else is. Never changes the answer. Folders are made as they are needed;
+    // what cannot be read or written there is told to log.
+    const char *cache_path;
+    bool no_profile;
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 
@@ -317,6 +323,7 @@ typedef struct locum_stats {
     // Experts read because they would probably be needed; of all of those judged by now, needed or not
     // before they gave up their slot. A needed one is a hit.
     uint64_t read_ahead, read_ahead_used, read_ahead_wasted;
+    uint64_t warmed; // experts read because earlier runs used them, since opening
     // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
     // slots that have an expert in them.
     uint64_t resident_dense, resident_kv, resident_slots;

@@ -23,9 +23,29 @@ static void close_outputs(struct engine_native *n) {
     told(n, engine_csv_close(&n->io_trace.csv, &error), &error);
 }
 
+static uint32_t most_steps(const struct engine_native *n, const uint32_t *steps) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < n->profile.layers; i++)
+        if (steps[i] > most) most = steps[i];
+    return most;
+}
+
+// What cannot be kept is no failure of a run.
+static void save_profile(struct engine_native *n) {
+    const uint32_t *steps, *uses;
+    locum_error error;
+    if (!n->store || !n->profile.path) return;
+    store_get_uses(n->store, &steps, &uses);
+    if (most_steps(n, steps) == n->profile_steps) return; // nothing was answered
+    if (engine_profile_save(&n->profile, steps, uses, &error) != LOCUM_OK)
+        log_write(&n->log, LOCUM_LOG_NOTICE, "which experts were used is not kept: %s", error.text);
+}
+
 static void native_close(struct engine *base) {
     struct engine_native *n = (struct engine_native *)base;
     close_outputs(n);
+    save_profile(n);
+    engine_profile_close(&n->profile);
     engine_size_release(&n->size);
     exec_destroy(n->exec);
     store_destroy(n->store);
@@ -152,6 +172,29 @@ static locum_status make_store(struct engine_native *n, locum_error *error) {
     return store_create(&config, &n->store, error);
 }
 
+// What earlier runs used, to the store. Without it the model runs as well.
+static void load_profile(struct engine_native *n, const struct gguf_file *gguf) {
+    uint32_t layers = n->layout.model.plan.layers, experts = 0;
+    locum_error error;
+    if (!n->store || !n->options.cache_path || n->options.no_profile) return;
+    for (uint32_t i = 0; i < layers; i++)
+        experts += n->layout.layers[i].experts;
+    locum_status status = engine_profile_open(&n->profile, gguf, n->options.cache_path, layers,
+                                              experts, &error);
+    uint32_t *counts = heap_resize(NULL, ((size_t)layers + experts) * sizeof *counts);
+    bool found = false;
+    if (status == LOCUM_OK && counts)
+        status = engine_profile_load(&n->profile, counts, counts + layers, &found, &error);
+    if (status != LOCUM_OK)
+        log_write(&n->log, LOCUM_LOG_NOTICE, "which experts earlier runs used is not known: %s",
+                  error.text);
+    if (found) {
+        store_learn(n->store, counts, counts + layers);
+        n->profile_steps = most_steps(n, counts);
+    }
+    heap_free(counts);
+}
+
 static locum_status make_exec(struct engine_native *n, locum_error *error) {
     struct exec_config config = {
         .plan = &n->layout.model.plan,
@@ -235,6 +278,10 @@ static void list_settings(struct engine_native *n) {
                 exec_kv_type_name(n->layout.kv.type));
     add_setting(n, "cpu", o->cpu && strcmp(o->cpu, "auto") ? given : usual,
                 kernels_tier_name(n->layout.tier));
+    const char *kept = !o->cache_path || o->no_profile ? "off"
+                       : n->profile_steps == 0         ? "nothing known yet"
+                                                       : "of earlier runs";
+    add_setting(n, "profile", o->no_profile ? given : usual, kept);
     add_setting(n, "temp", engine_source_name(s->temperature_source),
                 arena_format(arena, "%g", (double)s->temperature));
     add_setting(n, "top-k", engine_source_name(s->top_k_source),
@@ -303,6 +350,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(copy_text(n, &n->options.op_trace_path, error));
     STATUS_TRY(copy_text(n, &n->options.metrics_path, error));
     STATUS_TRY(copy_text(n, &n->options.io_trace_path, error));
+    STATUS_TRY(copy_text(n, &n->options.cache_path, error));
     n->model_path = file->info.path;
     STATUS_TRY(copy_text(n, &n->model_path, error));
     STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
@@ -321,6 +369,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
                                  true, &n->log, load_progress, n, error));
     STATUS_TRY(exec_team_create(n->plan.threads, n->layout.cpus, &n->team, error));
     STATUS_TRY(make_store(n, error));
+    load_profile(n, file->gguf);
     const locum_memory_plan *p = &n->plan;
     engine_size_init(&n->size, n->store,
                      p->dense + p->kv + p->recurrent + p->scratch + p->fixed, &n->log);

@@ -15,6 +15,7 @@
 #include "engine/engine_layout.h"
 #include "engine/engine_metrics.h"
 #include "engine/engine_op_trace.h"
+#include "engine/engine_profile.h"
 #include "engine/engine_options.h"
 #include "engine/engine_size.h"
 #include "engine/engine_tokenizer.h"
@@ -22,7 +23,7 @@
 #include "exec/exec.h"
 #include "session/session.h"
 
-enum { ENGINE_SETTINGS = 11, ENGINE_SETTING_TEXT = 64 };
+enum { ENGINE_SETTINGS = 12, ENGINE_SETTING_TEXT = 64 };
 
 struct engine_native {
     struct engine base;
@@ -39,6 +40,8 @@ struct engine_native {
     struct exec_team *team;
     struct store *store; // NULL: no experts
     struct engine_size size;
+    struct engine_profile profile;    // with cache_path, unless no_profile
+    uint32_t profile_steps;           // that earlier runs counted, of one layer
     struct exec *exec;
     struct session_pool pool;
     struct sampler *sampler;

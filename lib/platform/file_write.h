@@ -25,6 +25,8 @@ struct file_write;
 // has to exist. Pipes and devices are replaced by nothing: those are the same only when the text is.
 bool file_write_replaces(const char *path, const char *other);
 
+// Makes the folders of a path that are not there, for this user alone.
+locum_status file_write_folders(const char *path, locum_error *error);
 locum_status file_write_open(const char *path, struct file_write **out, locum_error *error);
 locum_status file_write_bytes(struct file_write *writer, const void *data, size_t bytes,
                               locum_error *error);

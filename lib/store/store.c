@@ -13,7 +13,8 @@
 //
 // Hints are served last: a read for one begins when the step has no expert left that waits for room and
 // at most HINT_BEHIND on their way. Its slot is LOADING or READY and has no entry until a step needs it;
-// then it is that step's like any other, or it goes like any other.
+// then it is that step's like any other, or it goes like any other. What earlier runs used is read
+// after hints, in the same way, but only into slots that are free or have what a prompt passed by with.
 //
 // Progress: when nothing is ready, loading or possible, every slot of the class is held by the
 // caller. store_floor(held) makes room for `held`, so that cannot happen to who holds fewer.
@@ -89,6 +90,9 @@ static uint64_t lay_out(struct store *store, uint8_t *memory, const struct count
     store->evict.state =
         part(memory, &at, 1, c->policy->bytes((uint32_t)c->layers, (uint32_t)c->experts));
     store->step.entry = part(memory, &at, c->widest, sizeof *store->step.entry);
+    store->uses.steps = part(memory, &at, c->layers, sizeof *store->uses.steps);
+    store->uses.count = part(memory, &at, c->experts, sizeof *store->uses.count);
+    store->uses.order = part(memory, &at, c->experts, sizeof *store->uses.order);
     store->hints.id = part(memory, &at, c->widest, sizeof *store->hints.id);
     store->step.ready = part(memory, &at, c->widest, sizeof *store->step.ready);
     store->pool.extent = part(memory, &at, c->extents, sizeof *store->pool.extent);
@@ -395,15 +399,18 @@ static uint32_t make_room_for_hint(struct store *store) {
     return victim.slot;
 }
 
-// When the step has next to nothing to wait for, the drive reads ahead.
+// Another expert that no step has asked for may be read: the step has next to nothing to wait for.
+static bool may_read_ahead(const struct store *store) {
+    uint32_t depth = store->reader.depth / STORE_SEGMENTS; // the queue is never full of such
+    uint32_t most = depth < HINT_LOADS ? depth : HINT_LOADS;
+    return store->step.waiting == 0 && store->hint_loads < most &&
+           store_read_loads(&store->reader) <= store->hint_loads + HINT_BEHIND &&
+           store_read_ready(&store->reader);
+}
+
 static void begin_hints(struct store *store) {
     struct store_hints *hints = &store->hints;
-    uint32_t depth = store->reader.depth / STORE_SEGMENTS; // the queue is never full of hints
-    uint32_t most = depth < HINT_LOADS ? depth : HINT_LOADS;
-    if (store->step.waiting > 0 || store_read_loads(&store->reader) > store->hint_loads + HINT_BEHIND)
-        return;
-    while (hints->next < hints->count && store->hint_loads < most &&
-           store_read_ready(&store->reader)) {
+    while (hints->next < hints->count && may_read_ahead(store)) {
         uint32_t id = hints->id[hints->next];
         uint32_t expert = store->layer_first[hints->layer] + id;
         if (store->expert_slot[expert] == STORE_NONE) {
@@ -415,6 +422,33 @@ static void begin_hints(struct store *store) {
             hints->begun_total++;
         }
         hints->next++;
+    }
+}
+
+// What earlier runs used: into a free slot, or one that only a prompt has filled. Not while an answer is
+// computed: hints know better what it needs.
+static void begin_known(struct store *store) {
+    struct store_uses *uses = &store->uses;
+    if (store->hints.next < store->hints.count || store->step.phase == STORE_DECODE) return;
+    while (uses->next < uses->known && may_read_ahead(store)) {
+        uint32_t expert = store_uses_expert(uses, uses->next);
+        uint32_t layer = store_layer_of(store, expert);
+        uint32_t size_class = store->cut.layer_class[layer];
+        struct store_victim victim;
+        if (store->expert_slot[expert] == STORE_NONE) {
+            uint32_t slot = store_pool_find(&store->pool, size_class);
+            if (slot == STORE_NONE) {
+                if (!store_evict_choose(&store->evict, &store->pool, size_class, true, HINT_LOADS,
+                                        &victim))
+                    return;
+                evict_victim(store, &victim);
+                slot = victim.slot;
+            }
+            begin_read(store, layer, expert - store->layer_first[layer], slot);
+            store->hint_loads++;
+            store->stats.warmed++;
+        }
+        uses->next++;
     }
 }
 
@@ -460,6 +494,7 @@ static void proceed(struct store *store, bool block) {
         arrive(store, &arrivals[i]);
     begin_reads(store, false);
     begin_hints(store);
+    begin_known(store);
 }
 
 // ---- size ---------------------------------------------------------------------------------------
@@ -506,6 +541,7 @@ locum_status store_resize(struct store *store, uint64_t slot_bytes, locum_error 
                            (unsigned long long)slot_bytes,
                            (unsigned long long)bytes_of_extents(store, (uint32_t)least));
     store_hint_forget(&store->hints);
+    store->uses.next = store->uses.known;
     while (store_read_loads(&store->reader) > 0)
         proceed(store, true);
     // What is given back stays given back: no huge page is made of what is left around it.
@@ -561,6 +597,8 @@ locum_status store_begin(struct store *store, uint32_t layer, const uint32_t *id
     step->status = LOCUM_OK;
     store_hint_forget(&store->hints);
     store_evict_step(&store->evict, layer, ids, count, order);
+    if (phase == STORE_DECODE)
+        store_uses_step(&store->uses, &store->evict.shape, layer, ids, count);
     // All are kept before anything is evicted for the first of them.
     for (uint32_t i = 0; i < count; i++) {
         step->entry[i] = (struct store_entry){ids[i], STORE_NONE, STORE_ENTRY_WAITING, false, false};
@@ -690,6 +728,35 @@ void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32
         store_evict_expected(&store->evict, store->layer_first[layer] + ids[i]);
     begin_hints(store);
     self_check(store);
+}
+
+// Of those that earlier runs used, the pool's worth.
+static void choose_known(struct store *store) {
+    struct store_uses *uses = &store->uses;
+    uint64_t room = store_pool_extents(&store->pool) * store->cut.extent_bytes, bytes = 0;
+    uint32_t fit = 0;
+    for (; fit < uses->known; fit++) {
+        uint32_t expert = store_uses_expert(uses, fit), layer = store_layer_of(store, expert);
+        bytes += store->cut.size_class[store->cut.layer_class[layer]].slot_bytes;
+        if (bytes > room) break;
+        store_evict_known(&store->evict, expert);
+    }
+    uses->known = fit;
+}
+
+void store_learn(struct store *store, const uint32_t *steps, const uint32_t *uses) {
+    LOCUM_ASSERT(!store->step.active && store->pool.bytes_used == 0);
+    store_uses_load(&store->uses, &store->evict.shape, steps, uses);
+    if (store->evict.policy->learn != NULL)
+        store->evict.policy->learn(store->evict.state, steps, uses);
+    choose_known(store);
+    begin_known(store);
+    self_check(store);
+}
+
+void store_get_uses(const struct store *store, const uint32_t **steps, const uint32_t **uses) {
+    *steps = store->uses.steps;
+    *uses = store->uses.count;
 }
 
 // ---- accounts -----------------------------------------------------------------------------------

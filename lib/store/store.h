@@ -136,6 +136,13 @@ void store_hint(struct store *store, uint32_t layer, const uint32_t *ids, uint32
 // while after most were wrong.
 bool store_wants_hints(struct store *store);
 
+// Before the first step: what earlier runs counted (store_get_uses). The pool is filled with what they used
+// most while nothing else is to be read, and the choice of victims knows it. steps: [layers], uses:
+// [experts of all layers]. Answers are the same.
+void store_learn(struct store *store, const uint32_t *steps, const uint32_t *uses);
+// Steps of answers in each layer, and of them those that used each expert; with what was learnt.
+void store_get_uses(const struct store *store, const uint32_t **steps, const uint32_t **uses);
+
 // ---- accounts -----------------------------------------------------------------------------------
 struct store_stats {
     uint64_t hits[2], misses[2]; // by enum store_phase
@@ -143,6 +150,7 @@ struct store_stats {
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
     uint64_t hinted, hinted_used, hinted_wasted; // experts read for a hint: begun, then judged
+    uint64_t warmed;         // experts read because earlier runs used them
     uint64_t wait_ns;        // store_take blocked with nothing to compute
     uint64_t reading_ns;     // at least one read was asked for and not yet taken in
     uint32_t in_flight_most; // such reads at once

@@ -7,6 +7,7 @@
 #define KEEP (UINT64_C(1) << 63)
 // Marks: what a prompt brought in has the time when it did.
 #define EXPECTED UINT64_MAX
+#define KNOWN    (UINT64_MAX - 1)
 
 void store_evict_init(struct store_evict *evict, const struct store_policy *policy,
                       const struct store_shape *shape, uint64_t *mark, void *state) {
@@ -28,7 +29,12 @@ void store_evict_step(struct store_evict *evict, uint32_t layer, const uint32_t 
 }
 
 void store_evict_inserted(struct store_evict *evict, uint32_t expert, enum store_order order) {
-    if (order == STORE_ASCENDING) evict->mark[expert] = ++evict->now;
+    if (order == STORE_ASCENDING && evict->mark[expert] != KNOWN)
+        evict->mark[expert] = ++evict->now;
+}
+
+void store_evict_known(struct store_evict *evict, uint32_t expert) {
+    evict->mark[expert] = KNOWN;
 }
 
 void store_evict_expected(struct store_evict *evict, uint32_t expert) {
@@ -42,7 +48,7 @@ static inline uint64_t slot_worth(const struct store_evict *evict, const struct 
     if (slot->state != STORE_SLOT_READY || slot->entry != STORE_NONE) return UINT64_MAX;
     uint64_t mark = evict->mark[slot->expert];
     if (mark == EXPECTED) return UINT64_MAX - 1;
-    if (mark != 0) return KEEP - mark;
+    if (mark != 0 && mark != KNOWN) return KEEP - mark;
     if (least <= KEEP) return KEEP;
     return KEEP + evict->policy->worth(evict->state, slot->expert, least - KEEP);
 }

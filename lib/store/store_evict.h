@@ -57,6 +57,8 @@ void store_evict_step(struct store_evict *evict, uint32_t layer, const uint32_t 
                       uint32_t count, enum store_order order);
 // A step of this order reads the expert, numbered over all layers.
 void store_evict_inserted(struct store_evict *evict, uint32_t expert, enum store_order order);
+// Earlier runs used the expert often: a prompt that brings it in brings it for the answer.
+void store_evict_known(struct store_evict *evict, uint32_t expert);
 // Somebody foresees that the next step of an answer in its layer uses the expert: until then it goes
 // after all others.
 void store_evict_expected(struct store_evict *evict, uint32_t expert);

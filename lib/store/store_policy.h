@@ -31,6 +31,9 @@ struct store_policy {
     void (*step)(void *state, uint32_t layer, const uint32_t *ids, uint32_t count);
     // Least goes first. Below 1 << 63. What is worth `enough` or more may be given as any such number.
     uint64_t (*worth)(void *state, uint32_t expert, uint64_t enough);
+    // Before the first step: what earlier runs counted, steps of each layer and of them those that used
+    // the expert. NULL: it makes nothing of that.
+    void (*learn)(void *state, const uint32_t *steps, const uint32_t *uses);
 };
 
 extern const struct store_policy store_policy_lru;   // the least recently used goes first

@@ -39,4 +39,4 @@ static uint64_t decay_worth(void *state, uint32_t expert, uint64_t enough) {
 }
 
 const struct store_policy store_policy_decay = {"decay", decay_bytes, decay_start, decay_step,
-                                                decay_worth};
+                                                decay_worth, NULL};

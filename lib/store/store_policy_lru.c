@@ -27,4 +27,4 @@ static uint64_t lru_worth(void *state, uint32_t expert, uint64_t enough) {
     return ((const struct lru *)state)->last[expert];
 }
 
-const struct store_policy store_policy_lru = {"lru", lru_bytes, lru_start, lru_step, lru_worth};
+const struct store_policy store_policy_lru = {"lru", lru_bytes, lru_start, lru_step, lru_worth, NULL};

@@ -28,6 +28,7 @@ static const float half_life[RATES] = {2.0f, 8.0f, 40.0f}; // steps of the layer
 #define COUNT_PRIOR 3.0f      // steps at the layer's average
 #define LEARNING 0.0014f      // of what all layers share
 #define LEARNING_LAYER 0.007f // of what a layer has of its own
+#define KNOWN_MOST 64.0f      // steps that all of earlier runs counts as, at most
 #define FIRST_WEIGHT 0.375f   // of each span of time
 #define FIRST_TILT 0.5f
 
@@ -191,6 +192,25 @@ static void next_step(void *state, uint32_t layer, const uint32_t *ids, uint32_t
     set_waits(next);
 }
 
+// Earlier runs tell how often, nothing of how lately.
+static void next_learn(void *state, const uint32_t *steps, const uint32_t *uses) {
+    struct next *next = state;
+    for (uint32_t i = 0; i < next->shape.layers; i++) {
+        struct next_layer *layer = &next->layer[i];
+        uint32_t first = next->shape.layer_first[i], end = next->shape.layer_first[i + 1];
+        float scale = (float)steps[i] > KNOWN_MOST ? KNOWN_MOST / (float)steps[i] : 1.0f, sum = 0.0f;
+        for (uint32_t e = first; e < end; e++) {
+            next->expert[e].count = (float)uses[e] * scale;
+            sum += next->expert[e].count;
+        }
+        if (sum < 1.0f) continue;
+        layer->steps = (uint32_t)((float)steps[i] * scale + 0.5f);
+        layer->used = (uint64_t)(sum + 0.5f);
+        layer->share = sum / ((float)layer->steps * (float)(end - first));
+        estimate(next, i);
+    }
+}
+
 static uint64_t next_worth(void *state, uint32_t expert, uint64_t enough) {
     struct next *next = state;
     const struct next_layer *layer = &next->layer[next->layer_of[expert]];
@@ -210,4 +230,4 @@ static uint64_t next_worth(void *state, uint32_t expert, uint64_t enough) {
 }
 
 const struct store_policy store_policy_next = {"next", next_bytes, next_start, next_step,
-                                               next_worth};
+                                               next_worth, next_learn};

@@ -12,6 +12,7 @@
 #include "store/store_evict.h"
 #include "store/store_hint.h"
 #include "store/store_read.h"
+#include "store/store_uses.h"
 
 // One expert of the running step.
 enum store_entry_state {
@@ -53,7 +54,8 @@ struct store {
     struct store_reader reader;
     struct store_step step;
     struct store_hints hints;
-    uint32_t hint_loads; // experts on their way for the sake of a hint alone: LOADING, no entry
+    struct store_uses uses;
+    uint32_t hint_loads; // experts on their way for no step (a hint, earlier runs): LOADING, no entry
     struct vmem memory; // the pool's
 
     uint32_t layers;

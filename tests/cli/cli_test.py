@@ -5,6 +5,7 @@ A test script is called with the path of the command and a folder for generated 
 functions named test_... is one test. The scripts need NumPy (for the models) and end with 77 without.
 """
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -73,7 +74,17 @@ def _text(argument):
     return argument if isinstance(argument, (str, bytes)) else str(argument)
 
 
+# What one run learns must not change the next: each has a folder of its own for that.
+CACHES = tempfile.TemporaryDirectory()
+_caches = itertools.count()
+
+
+def environment(**others):
+    return {**os.environ, "XDG_CACHE_HOME": os.path.join(CACHES.name, str(next(_caches))), **others}
+
+
 def start(*arguments, **options):
+    options.setdefault("env", environment())
     options.setdefault("stdin", subprocess.DEVNULL)
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
@@ -142,10 +153,10 @@ def on_terminal(*arguments, answer=False, **slowly):
     answer: standard output as well. slowly: as of gather.
     """
     ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm"}
-    environment.pop("NO_COLOR", None)
+    variables = environment(TERM="xterm")
+    variables.pop("NO_COLOR", None)
     child = subprocess.Popen([LOCUM, *map(_text, arguments)], stdin=theirs, stderr=theirs,
-                             stdout=theirs if answer else subprocess.DEVNULL, env=environment)
+                             stdout=theirs if answer else subprocess.DEVNULL, env=variables)
     os.close(theirs)
     shown = gather(child, ours, **slowly)
     os.close(ours)

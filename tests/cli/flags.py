@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from cli_test import (LOCUM, MODELS, ROOT, check, equal, inspect, locum, main, model, on_terminal,
+from cli_test import (LOCUM, MODELS, ROOT, check, environment, equal, inspect, locum, main, model, on_terminal,
                       stats)
 
 MOE = model("good-qwen3moe-mixed")
@@ -166,6 +166,32 @@ def trace():
         for flag in ("--trace", "--io-trace"):
             locum(*dense, flag, os.path.join(folder, "t")).expect(0, flag, "no experts")
         check("no experts" not in locum(*dense).expect(0).err, "a trace nobody asked for")
+
+
+def no_profile():
+    """A second run reads what the first one used; with the flag neither learns nor tells."""
+    with tempfile.TemporaryDirectory() as cache:
+        kept = {"env": environment(XDG_CACHE_HOME=cache)}
+        folder = os.path.join(cache, "locum")
+        plain = stats(*BASE["run"], "--no-profile", **kept)
+        check(not os.path.exists(folder), "--no-profile keeps something")
+        first = stats(*BASE["run"], **kept)
+        check(len(os.listdir(folder)) == 1, "nothing is kept")
+        second = stats(*BASE["run"], **kept)
+        without = stats(*BASE["run"], "--no-profile", **kept)
+        warmed = [one["experts"]["warmed"] for one in (plain, first, second, without)]
+        check(warmed[2] > 0 and warmed[0] == warmed[1] == warmed[3] == 0, f"warmed {warmed}")
+        check(len({one["logits_hash"] for one in (plain, first, second, without)}) == 1,
+              "the answer depends on earlier runs")
+        (name,) = os.listdir(folder)
+        with open(os.path.join(folder, name), "r+b") as file:
+            file.seek(60)
+            file.write(b"?")
+        told = locum("run", *BASE["run"], **kept).expect(0, "earlier runs", "damaged").err
+        check("damaged" not in locum("run", *BASE["run"], **kept).expect(0).err, told)
+    with tempfile.NamedTemporaryFile() as file:
+        kept["env"]["XDG_CACHE_HOME"] = file.name  # no folder can be made in it
+        locum("run", *BASE["run"], **kept).expect(0, "not kept", file.name)
 
 
 def looks_ahead(command):
@@ -350,6 +376,7 @@ EFFECTS = {
     ("bench", "metrics"): table("bench", "--metrics", "# locum_metrics v1"),
     ("run", "io-trace"): table("run", "--io-trace", "# io_trace v1"),
     ("bench", "io-trace"): table("bench", "--io-trace", "# io_trace v1"),
+    ("run", "no-profile"): no_profile,
     ("run", "no-lookahead"): lambda: looks_ahead("run"),
     ("bench", "no-lookahead"): lambda: looks_ahead("bench"),
     ("run", "quiet"): quiet("run"),

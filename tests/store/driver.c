@@ -41,7 +41,7 @@ static void take_one(struct driver *driver, struct step *step, const struct stor
     assert_true(step->wanted[expert->id]);
     step->wanted[expert->id] = false;
     if (step->order == STORE_ASCENDING) assert_int_equal(expert->id, step->ids[step->taken]);
-    if (expert->hit && !expert->hinted) assert_true(step->resident[expert->id]);
+    if (expert->hit && !expert->hinted && !driver->warms) assert_true(step->resident[expert->id]);
     driver->hinted += expert->hinted;
     if (!expert->hit && step->resident[expert->id]) {
         assert_int_equal(step->order, STORE_ASCENDING); // its slot was needed for an earlier one

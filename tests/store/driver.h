@@ -17,6 +17,7 @@ struct driver {
     bool may_fail;      // reads may fail for good
     bool may_cancel;    // steps may end before all is taken
     bool may_hint;      // the next layer's experts are hinted at
+    bool warms;         // what earlier runs used may be on its way when a step begins
     bool may_resize;    // the pool changes its size between steps
     void (*checked)(const struct driver *driver); // after every call; may be NULL
 

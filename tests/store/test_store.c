@@ -460,6 +460,44 @@ static void test_hinted_experts_are_hits(void **state) {
 
 // Demand comes first: nothing is read ahead while a step waits for two experts, and what has not been
 // begun when the next layer begins is forgotten.
+// Experts 9, 5 and 2 of layer 0 were used in earlier runs, 9 most.
+static void learn(void) {
+    static const uint32_t steps[LAYERS] = {10, 10, 10, 10};
+    uint32_t uses[LAYERS * EXPERTS] = {[5] = 4, [9] = 10, [2] = 1};
+    store_learn(world.store, steps, uses);
+}
+
+static void test_what_earlier_runs_used_is_there(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, small_bytes);
+    open_store(full_bytes());
+    learn();
+    static const uint32_t other[] = {1, 3}, known[] = {2, 5, 9};
+    run(1, other, 2, STORE_ASCENDING); // meanwhile they are read
+    run(0, known, 3, STORE_ANY);
+    assert_int_equal(stats().warmed, 3);
+    assert_int_equal(stats().misses[STORE_PREFILL], 2);
+    assert_int_equal(stats().hits[STORE_DECODE], 3);
+    const uint32_t *steps, *uses;
+    store_get_uses(world.store, &steps, &uses);
+    assert_true(steps[0] == 11 && steps[1] == 10); // prompts do not count
+    assert_true(uses[9] == 11 && uses[5] == 5 && uses[EXPERTS + 3] == 0 && uses[0] == 0);
+    close_store();
+}
+
+static void test_a_prompt_keeps_what_earlier_runs_used(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, small_bytes);
+    open_store(full_bytes() / 4);
+    learn();
+    run_prompt();
+    assert_true(store_resident(world.store, 0, 9) && store_resident(world.store, 0, 5) &&
+                store_resident(world.store, 0, 2));
+    assert_true(stats().evictions > 0);
+    assert_true(stats().warmed <= 3);
+    close_store();
+}
+
 static void test_hints_wait_for_the_step(void **state) {
     (void)state;
     make_model(FAKE_STACKED, small_bytes, large_bytes);
@@ -751,6 +789,8 @@ int main(void) {
         cmocka_unit_test(test_take_without_waiting),
         cmocka_unit_test(test_fresh_until_done),
         cmocka_unit_test(test_hinted_experts_are_hits),
+        cmocka_unit_test(test_what_earlier_runs_used_is_there),
+        cmocka_unit_test(test_a_prompt_keeps_what_earlier_runs_used),
         cmocka_unit_test(test_hints_wait_for_the_step),
         cmocka_unit_test(test_wrong_hints_are_ignored),
         cmocka_unit_test(test_hint_that_fails),

@@ -21,7 +21,7 @@ enum { SEEDS = 2000 };
 #endif
 enum { STEPS = 40, SEEDS_REACH = 2000 }; // with so many the counts at the end are sure
 
-static uint64_t first_seed = 1, seeds = SEEDS, seed;
+static uint64_t first_seed = 1, seeds = SEEDS, seed, warmed;
 
 struct world {
     struct driver driver;
@@ -78,9 +78,23 @@ static void open_world(struct world *world) {
     assert_true(sim_vmem_bytes <= world->model.config.slot_bytes);
 }
 
+// What earlier runs counted, of any experts.
+static void learn(struct world *world) {
+    struct sim_random *random = &world->driver.random;
+    uint32_t steps[FAKE_LAYERS_MAX], uses[FAKE_LAYERS_MAX * FAKE_EXPERTS_MAX], count = 0;
+    for (uint32_t i = 0; i < world->model.config.layers; i++) {
+        steps[i] = (uint32_t)sim_below(random, 100);
+        for (uint32_t e = 0; e < world->model.layer[i].experts; e++)
+            uses[count++] = (uint32_t)sim_below(random, steps[i] + 2); // one more than there can be
+    }
+    world->driver.warms = true;
+    store_learn(world->driver.store, steps, uses);
+}
+
 static uint64_t run_seed(struct world *world) {
     open_world(world);
     struct driver *driver = &world->driver;
+    if (sim_chance(&driver->random, 50)) learn(world);
     for (uint32_t i = 0; i < STEPS; i++) {
         bool fails = driver->may_fail && sim_chance(&driver->random, 40);
         sim_disk.fail_percent = fails ? 15 : 0;
@@ -90,6 +104,7 @@ static uint64_t run_seed(struct world *world) {
     store_get_stats(driver->store, &stats);
     store_destroy(driver->store);
     assert_int_equal(sim_vmem_bytes, 0);
+    warmed += stats.warmed;
     return stats.evictions;
 }
 
@@ -115,6 +130,7 @@ static void test_seeds(void **state) {
     if (seeds < SEEDS_REACH) return;
     // The seeds reach what they are meant to reach.
     assert_true(hits > 50000 && misses > 50000 && evictions > 50000);
+    assert_true(warmed > 5000);
     assert_true(revoked > 500 && failed > 500 && hinted > 5000 && resizes > 2000);
 }
 

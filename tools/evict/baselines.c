@@ -65,9 +65,9 @@ static void grow_old(void *state, uint32_t expert) {
 }
 
 static const struct store_policy counts = {"counts", counted_bytes, counted_start, counted_step,
-                                           counted_worth};
+                                           counted_worth, NULL};
 static const struct store_policy lfuda = {"lfuda", counted_bytes, lfuda_start, counted_step,
-                                          counted_worth};
+                                          counted_worth, NULL};
 
 // ---- the optimum --------------------------------------------------------------------------------
 
@@ -99,7 +99,7 @@ static uint64_t belady_worth(void *state, uint32_t expert, uint64_t enough) {
 }
 
 static const struct store_policy belady = {"belady", belady_bytes, belady_start, belady_step,
-                                           belady_worth};
+                                           belady_worth, NULL};
 
 const struct baseline baselines[] = {
     {"lru", "LRU, one cache", {&store_policy_lru, false, NULL, false}, true},

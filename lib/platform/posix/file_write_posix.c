@@ -104,6 +104,22 @@ bool file_write_replaces(const char *path, const char *other) {
            strcmp(folders[0], folders[1]) == 0 && strcmp(names[0], names[1]) == 0;
 }
 
+locum_status file_write_folders(const char *path, locum_error *error) {
+    char folder[PATH_MAX];
+    size_t size = strlen(path) + 1;
+    if (size > sizeof folder)
+        return status_fail(error, LOCUM_E_ARGUMENT, "'%s' is no path of a file", path);
+    memcpy(folder, path, size);
+    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+            return status_fail(error, LOCUM_E_IO, "%s: the folder cannot be made: %s", folder,
+                               system_error_of(errno).text);
+        *slash = '/';
+    }
+    return LOCUM_OK;
+}
+
 locum_status file_write_open(const char *path, struct file_write **out, locum_error *error) {
     *out = NULL;
     struct file_write *writer = heap_resize(NULL, sizeof *writer);
