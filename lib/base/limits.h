@@ -40,6 +40,12 @@ enum {
     LIMIT_JINJA_OUTPUT = 64 << 20,   // bytes of a prompt; a context of 4M tokens is about 16 MiB
     LIMIT_JINJA_MEMORY = 512 << 20,  // bytes of values that one rendering makes
     LIMIT_JINJA_RANGE = 100000,      // numbers of one range(), as jinja2's sandbox has it
+    LIMIT_GRAMMAR_SOURCE = 4 << 20,  // bytes of a grammar or a schema; large ones: 100 KiB
+    LIMIT_GRAMMAR_NESTING = 200,     // groups and schemas in each other: recursion of the readers
+    LIMIT_GRAMMAR_RULES = 10000,     // of a text in GBNF; large ones: a few hundred
+    LIMIT_GRAMMAR_OPERATIONS = 1 << 20, // of a compiled grammar; a schema of 100 KiB: 50 thousand
+    LIMIT_GRAMMAR_PLACES = 1 << 16,  // where an ambiguous grammar may stand at a time
+    LIMIT_GRAMMAR_DEPTH = 1000,      // rules in each other, as a text goes: JSON takes 3 for a level
 };
 
 #endif
