@@ -42,7 +42,7 @@ static void check(struct grammar_machine *m, struct slice text) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) return 0;
-    struct slice source = slice_make((const char *)data + 1, size - 1), text = {NULL, 0};
+    struct slice source = slice_make((const char *)data + 1, size - 1), text = slice_text("");
     const char *end = source.size > 0 ? memchr(source.data, '\0', source.size) : NULL;
     if (end) {
         text = slice_from(source, (size_t)(end - source.data) + 1);
