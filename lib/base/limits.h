@@ -46,6 +46,11 @@ enum {
     LIMIT_GRAMMAR_OPERATIONS = 1 << 20, // of a compiled grammar; a schema of 100 KiB: 50 thousand
     LIMIT_GRAMMAR_PLACES = 1 << 16,  // where an ambiguous grammar may stand at a time
     LIMIT_GRAMMAR_DEPTH = 1000,      // rules in each other, as a text goes: JSON takes 3 for a level
+    LIMIT_CHAT_CALL = 4 << 20,       // bytes of one tool call in an answer; longer ones stay text
+    LIMIT_CHAT_CALLS = 128,          // of one block of calls
+    LIMIT_CHAT_NAME = 256,           // bytes of the name of a tool or parameter, of an id, of a message's header
+    LIMIT_CHAT_NESTING = 128,        // of values in the arguments of a call
+    LIMIT_CHAT_BLANKS = 256,         // white space held back because a block may follow
 };
 
 #endif
