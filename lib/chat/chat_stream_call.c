@@ -209,7 +209,12 @@ static void append_value(struct chat_stream_call *call, const struct chat_stream
     if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[0] == '\n') text = slice_from(text, 1);
     if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[text.size - 1] == '\n') text.size--;
     if (step->op == CHAT_STREAM_VERBATIM) type = CHAT_STREAM_TYPE_OTHER;
-    if (step->op == CHAT_STREAM_VALUE || step->op == CHAT_STREAM_LINES) {
+    bool quoted = step->op == CHAT_STREAM_CDATA && text.size >= strlen("<![CDATA[]]>") &&
+                  slice_starts(text, slice_text("<![CDATA[")) &&
+                  slice_is(slice_from(text, text.size - 3), "]]>");
+    if (quoted) {
+        text = slice_make(text.data + 9, text.size - 12);
+    } else if (step->op == CHAT_STREAM_VALUE || step->op == CHAT_STREAM_LINES || step->op == CHAT_STREAM_CDATA) {
         type = chat_stream_tools_type(call->tools, kept(call, call->name), buffer_slice(&call->key));
     }
     buffer_append_text(&call->arguments, call->arguments.size == 0 ? "{" : ", ");
@@ -492,7 +497,7 @@ static step_fn *const operations[] = {
     [CHAT_STREAM_BLANK] = blank,    [CHAT_STREAM_TRY] = try_literal, [CHAT_STREAM_SEE] = try_literal,
     [CHAT_STREAM_JUMP] = jump,      [CHAT_STREAM_NAME] = name,       [CHAT_STREAM_ID] = name,
     [CHAT_STREAM_PATH] = path,      [CHAT_STREAM_KEY] = key,         [CHAT_STREAM_VALUE] = value,
-    [CHAT_STREAM_LINES] = value,    [CHAT_STREAM_STRING] = value,    [CHAT_STREAM_VERBATIM] = value,
+    [CHAT_STREAM_LINES] = value,    [CHAT_STREAM_CDATA] = value,     [CHAT_STREAM_STRING] = value,    [CHAT_STREAM_VERBATIM] = value,
     [CHAT_STREAM_JSON] = json,      [CHAT_STREAM_CALL] = json,       [CHAT_STREAM_CALLS] = json,
     [CHAT_STREAM_PYTHON] = loose,   [CHAT_STREAM_GEMMA] = loose,     [CHAT_STREAM_BARE] = bare,
     [CHAT_STREAM_HEADER] = header,  [CHAT_STREAM_DONE] = done,

@@ -11,6 +11,7 @@
 #define KEY(text)       {CHAT_STREAM_KEY, 0, text}
 #define VALUE(text)     {CHAT_STREAM_VALUE, 0, text}
 #define LINES(text)     {CHAT_STREAM_LINES, 0, text}
+#define CDATA(text)     {CHAT_STREAM_CDATA, 0, text}
 #define STRING(text)    {CHAT_STREAM_STRING, 0, text}
 #define VERBATIM(text)  {CHAT_STREAM_VERBATIM, 0, text}
 #define HEADER(text)    {CHAT_STREAM_HEADER, 0, text}
@@ -76,7 +77,7 @@ static const step minimax[] = {BLANK, TEXT("<invoke name=\""), NAME, TEXT("\">")
                                TEXT("</invoke>"), DONE};
 
 static const step minicpm[] = {NAME, TEXT("\">"), BLANK,
-                               TRY("<param name=\"", 5), KEY("\">"), VALUE("</param>"), BLANK, JUMP(-4),
+                               TRY("<param name=\"", 5), KEY("\">"), CDATA("</param>"), BLANK, JUMP(-4),
                                TEXT("</function>"), DONE};
 
 static const step kimi[] = {BLANK, TEXT("<|tool_call_begin|>"), BLANK, PATH, BLANK,
@@ -128,7 +129,7 @@ static const struct chat_stream_calls calls_rows[] = {
      STEPS(minicpm)},
     {"lfm", {{{"<|tool_call_start|>"}}, {{"<|tool_list_start|>"}}, {{"List of tools: ["}}}, "LFM2, LFM2.5", 0,
      {{"<|tool_call_start|>", 0}}, {NULL}, STEPS(lfm)},
-    {"solar", {{{"<|tool_call:begin|>"}}}, "Solar", CHAT_STREAM_GROUPS, {{"<|tool_calls|>", 0}, {"<|tool_call:begin|>", 2}},
+    {"solar", {{{"<|tool_call:begin|>"}}}, "Solar", 0, {{"<|tool_calls|>", 0}, {"<|tool_call:begin|>", 2}},
      {"<|calls|>"}, STEPS(solar)},
     {"granite", {{{"<|tool_call|>"}}}, "Granite 3", 0, {{"<|tool_call|>", 0}}, {NULL}, STEPS(list)},
     {"cohere", {{{"<|START_ACTION|>"}}}, "Command R7B, Command A", 0, {{"<|START_ACTION|>", 0}}, {"<|END_ACTION|>"},
@@ -139,7 +140,8 @@ static const struct chat_stream_calls calls_rows[] = {
     {"tool-calls", {{{"<tool_calls>"}}}, "Apriel, MiniMax M1", 0, {{"<tool_calls>", 0}}, {NULL}, STEPS(tool_calls)},
     {"functools", {{{"functools["}}}, "FireFunction 2", 0, {{"functools", 0}}, {NULL}, STEPS(list)},
     {"gigachat", {{{"<|function_call|>"}}, {{"function call", "<|role_sep|>"}}}, "GigaChat 3", 0,
-     {{"<|function_call|>", 0}, {"function call<|role_sep|>", 0}}, {"<|message_sep|>"}, STEPS(one_call)},
+     {{"<|function_call|>", 0}, {"<|message_sep|>\n\nfunction call<|role_sep|>", 0}}, {"<|message_sep|>"},
+     STEPS(one_call)},
     {"llama", {{{"<|python_tag|>"}}, {{"{\"name\": function name, \"parameters\":"}}}, "Llama 3",
      CHAT_STREAM_AT_START | CHAT_STREAM_KNOWN, {{"", 6}, {"<|python_tag|>", 0}}, {NULL}, STEPS(llama)},
     {"hermes", {{{"<tool_call>"}}}, "Hermes, Qwen2.5, Qwen3, Ling, Granite 4", 0, {{"<tool_call>", 0}}, {NULL},

@@ -27,7 +27,8 @@ enum chat_stream_op {
     CHAT_STREAM_PATH,    // functions.NAME:NUMBER, which is the id
     CHAT_STREAM_KEY,     // a parameter's name, up to the literal
     CHAT_STREAM_VALUE,   // its value as bare text, up to the literal
-    CHAT_STREAM_LINES,   // the same, without one newline at each end
+    CHAT_STREAM_LINES,   // VALUE without one newline at each end
+    CHAT_STREAM_CDATA,   // VALUE, or a string between <![CDATA[ and ]]>
     CHAT_STREAM_STRING,  // a string as bare text, up to the literal
     CHAT_STREAM_VERBATIM, // JSON, up to the literal
     CHAT_STREAM_JSON,    // the arguments as a JSON object
