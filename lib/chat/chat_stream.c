@@ -38,7 +38,6 @@ enum { TEXT, REASONING };
 
 struct chat_stream {
     struct chat_stream_options options;
-    struct chat_stream_tools *tools;
     struct marker markers[MARKERS_MAX];
     size_t marker_count;
     bool first[256]; // bytes that a marker begins with
@@ -101,7 +100,7 @@ static void begin(struct chat_stream *stream) {
     stream->reasoning = stream->options.beginning == CHAT_STREAM_IN_REASONING;
     if (stream->reasoning) border(stream);
     if (!calls) return;
-    chat_stream_call_init(&stream->call, calls, stream->tools);
+    chat_stream_call_init(&stream->call, calls, stream->options.tools);
     for (uint8_t i = 0; i < calls->step_count; i++) {
         const char *literal = calls->steps[i].text;
         bool token = literal && begins_with_control(stream, slice_text(literal));
@@ -123,11 +122,6 @@ locum_status chat_stream_open(const struct chat_stream_options *options, struct 
     if (!stream) return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for an answer's parser");
     memset(stream, 0, sizeof *stream);
     stream->options = *options;
-    locum_status status = chat_stream_tools_open(options->tools, &stream->tools, error);
-    if (status != LOCUM_OK) {
-        heap_free(stream);
-        return status;
-    }
     if (!buffer_reserve(&stream->held, PIECE_MAX) || !buffer_reserve(&stream->marks, PIECE_MAX)) {
         chat_stream_close(stream);
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for an answer's parser");
@@ -141,7 +135,6 @@ locum_status chat_stream_open(const struct chat_stream_options *options, struct 
 void chat_stream_close(struct chat_stream *stream) {
     if (!stream) return;
     chat_stream_call_release(&stream->call);
-    chat_stream_tools_close(stream->tools);
     buffer_release(&stream->held);
     buffer_release(&stream->marks);
     heap_free(stream);

@@ -3,8 +3,7 @@
 // Owns:      an answer on its way: text, reasoning and tool calls told apart, in whatever pieces it comes.
 // Called by: engine.
 // Threads:   one thread at a time for a stream.
-// Errors:    E_ARGUMENT: tools are no list of tools; E_OUT_OF_MEMORY, after which a stream says nothing more.
-//            Nothing that a model writes is an error.
+// Errors:    E_OUT_OF_MEMORY, after which a stream says nothing more. Nothing that a model writes is an error.
 // Not here:  stopping (end tokens and stop strings do not get here); which tool may be called.
 //
 // The pieces do not matter: joined, the texts of the events are the same for every way to cut a stream.
@@ -21,6 +20,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 #include "chat/chat_stream_format.h"
+#include "jinja/jinja_value.h"
 
 enum chat_stream_kind {
     CHAT_STREAM_EVENT_TEXT,           // text
@@ -52,7 +52,7 @@ typedef void chat_stream_fn(void *user, const struct chat_stream_event *event);
 struct chat_stream_options {
     struct chat_stream_format format;
     enum chat_stream_beginning beginning;
-    struct slice tools; // JSON, as chat_stream_tools_open takes it: types of bare values; empty: none
+    struct jinja_value tools; // as chat_stream_tools.h has them, for the types of bare values; outlive the stream
     // Is this text a control token of the model's vocabulary? Such marks then count only where they come as control
     // tokens, so that a model can write about them. NULL: marks count wherever their text is.
     bool (*is_control)(void *user, struct slice text);

@@ -17,7 +17,7 @@ typedef enum outcome step_fn(struct chat_stream_call *call, const struct chat_st
                              struct chat_stream_held held);
 
 void chat_stream_call_init(struct chat_stream_call *call, const struct chat_stream_calls *format,
-                           const struct chat_stream_tools *tools) {
+                           struct jinja_value tools) {
     call->format = format;
     call->tools = tools;
     // Twice: values may grow when they become JSON strings.
@@ -416,7 +416,7 @@ static enum outcome bare(struct chat_stream_call *call, const struct chat_stream
     static const char *const beginnings[] = {"\"name\"", "\"type\"", "\"parameters\"", "\"arguments\""};
     struct chat_stream_held rest = held_from(held, call->at);
     (void)step;
-    if (!call->tools || rest.text.data[0] != '{') return FAIL;
+    if (!jinja_value_is_list(call->tools) || rest.text.data[0] != '{') return FAIL;
     size_t blanks = 1 + chat_stream_json_blanks(slice_from(rest.text, 1));
     if (blanks > LIMIT_CHAT_BLANKS) return FAIL;
     if (blanks == rest.text.size) return WAIT;
@@ -493,14 +493,14 @@ static enum outcome done(struct chat_stream_call *call, const struct chat_stream
 // --- The machine ---------------------------------------------------------------------------------------
 
 static step_fn *const operations[] = {
-    [CHAT_STREAM_TEXT] = literal,   [CHAT_STREAM_CLOSE] = closing,
-    [CHAT_STREAM_BLANK] = blank,    [CHAT_STREAM_TRY] = try_literal, [CHAT_STREAM_SEE] = try_literal,
-    [CHAT_STREAM_JUMP] = jump,      [CHAT_STREAM_NAME] = name,       [CHAT_STREAM_ID] = name,
-    [CHAT_STREAM_PATH] = path,      [CHAT_STREAM_KEY] = key,         [CHAT_STREAM_VALUE] = value,
-    [CHAT_STREAM_LINES] = value,    [CHAT_STREAM_CDATA] = value,     [CHAT_STREAM_STRING] = value,    [CHAT_STREAM_VERBATIM] = value,
-    [CHAT_STREAM_JSON] = json,      [CHAT_STREAM_CALL] = json,       [CHAT_STREAM_CALLS] = json,
-    [CHAT_STREAM_PYTHON] = loose,   [CHAT_STREAM_GEMMA] = loose,     [CHAT_STREAM_BARE] = bare,
-    [CHAT_STREAM_HEADER] = header,  [CHAT_STREAM_DONE] = done,
+    [CHAT_STREAM_TEXT] = literal, [CHAT_STREAM_CLOSE] = closing, [CHAT_STREAM_BLANK] = blank,
+    [CHAT_STREAM_TRY] = try_literal, [CHAT_STREAM_SEE] = try_literal, [CHAT_STREAM_JUMP] = jump,
+    [CHAT_STREAM_NAME] = name, [CHAT_STREAM_ID] = name, [CHAT_STREAM_PATH] = path,
+    [CHAT_STREAM_KEY] = key, [CHAT_STREAM_VALUE] = value, [CHAT_STREAM_LINES] = value,
+    [CHAT_STREAM_CDATA] = value, [CHAT_STREAM_STRING] = value, [CHAT_STREAM_VERBATIM] = value,
+    [CHAT_STREAM_JSON] = json, [CHAT_STREAM_CALL] = json, [CHAT_STREAM_CALLS] = json,
+    [CHAT_STREAM_PYTHON] = loose, [CHAT_STREAM_GEMMA] = loose, [CHAT_STREAM_BARE] = bare,
+    [CHAT_STREAM_HEADER] = header, [CHAT_STREAM_DONE] = done,
 };
 
 static bool go_back(struct chat_stream_call *call) {

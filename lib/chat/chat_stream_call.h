@@ -42,7 +42,7 @@ enum chat_stream_result {
 
 struct chat_stream_call {
     const struct chat_stream_calls *format;
-    const struct chat_stream_tools *tools;
+    struct jinja_value tools;
     uint32_t tokens; // bit per step: its literal is a control token of the model
 
     uint8_t start, step; // numbers of steps
@@ -71,9 +71,9 @@ struct chat_stream_call {
     bool cut; // the stream ended before the literal of a CLOSE
 };
 
-// Before the first block, with zeroed memory; tools may be NULL.
+// Before the first block, with zeroed memory.
 void chat_stream_call_init(struct chat_stream_call *call, const struct chat_stream_calls *format,
-                           const struct chat_stream_tools *tools);
+                           struct jinja_value tools);
 void chat_stream_call_release(struct chat_stream_call *call);
 
 // A block begins; `read` bytes of it are its opening mark.

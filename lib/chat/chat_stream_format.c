@@ -144,8 +144,8 @@ static const struct chat_stream_calls calls_rows[] = {
      STEPS(one_call)},
     {"llama", {{{"<|python_tag|>"}}, {{"{\"name\": function name, \"parameters\":"}}}, "Llama 3",
      CHAT_STREAM_AT_START | CHAT_STREAM_KNOWN, {{"", 6}, {"<|python_tag|>", 0}}, {NULL}, STEPS(llama)},
-    {"hermes", {{{"<tool_call>"}}}, "Hermes, Qwen2.5, Qwen3, Ling, Granite 4", 0, {{"<tool_call>", 0}}, {NULL},
-     STEPS(hermes)},
+    {"hermes", {{{"<tool_call>", "!]<]minimax[>["}}}, "Hermes, Qwen2.5, Qwen3, Ling, Granite 4", 0,
+     {{"<tool_call>", 0}}, {NULL}, STEPS(hermes)},
 };
 
 static const struct chat_stream_reasoning reasoning_rows[] = {
@@ -210,7 +210,8 @@ static bool speaks_of(struct slice source, const struct chat_stream_evidence *al
     for (size_t i = 0; i < count && alternatives[i].all[0]; i++) {
         size_t found = 0, wanted = 0;
         for (size_t k = 0; k < 3 && alternatives[i].all[k]; k++, wanted++) {
-            found += contains(source, alternatives[i].all[k]);
+            const char *part = alternatives[i].all[k];
+            found += *part == '!' ? !contains(source, part + 1) : contains(source, part);
         }
         if (found == wanted) return true;
     }

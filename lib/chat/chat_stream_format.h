@@ -54,9 +54,9 @@ struct chat_stream_opener {
     uint8_t start; // the step to begin with
 };
 
-// Needs all of one alternative to be in a template's source.
+// What a template's source must contain.
 struct chat_stream_evidence {
-    const char *all[3];
+    const char *all[3]; // behind a "!": must not be there
 };
 
 enum {

@@ -2,7 +2,8 @@
 //
 // Parses answers for round_trip.py: reads lines from stdin,
 //
-//     {"template": PATH or "formats": [REASONING, CALLS], "tools": [...], "prompt": TEXT, "text": ANSWER, "step": BYTES}
+//     {"template": PATH or "formats": [REASONING, CALLS], "tools": [...], "prompt": TEXT, "text": ANSWER,
+//      "step": BYTES}
 //
 // and answers each with a line {"reasoning": ..., "content": ..., "tool_calls": [{"id", "name", "arguments"}],
 // "truncated": BLOCK or 0, "formats": [REASONING, CALLS], "guessed": ...}. The answer is fed `step` bytes at a time (0:
@@ -14,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "chat/chat_stream.h"
+#include "jinja/jinja_json.h"
 
 static void die(const char *what) {
     fprintf(stderr, "stream_parse: %s\n", what);
@@ -101,7 +103,11 @@ static void answer(const json_t *request) {
     struct chat_stream_options options = {.format = format_of(request), .tell = hear, .user = &message};
     const json_t *tools = json_object_get(request, "tools");
     char *text = json_is_array(tools) ? json_dumps(tools, 0) : NULL;
-    options.tools = slice_make(text, text ? strlen(text) : 0);
+    struct arena arena;
+    arena_init(&arena, 0);
+    if (text && jinja_json_read(slice_text(text), &arena, JINJA_DATA, &options.tools, &error) != LOCUM_OK) {
+        die(error.text);
+    }
     options.beginning = chat_stream_beginning_of(&options.format, member(request, "prompt"));
     if (chat_stream_open(&options, &stream, &error) != LOCUM_OK) die(error.text);
     feed(stream, member(request, "text"), (size_t)json_integer_value(json_object_get(request, "step")));
@@ -116,20 +122,38 @@ static void answer(const json_t *request) {
     printf("\n");
     json_decref(out);
     free(text);
+    arena_release(&arena);
     buffer_release(&message.content);
     buffer_release(&message.reasoning);
     buffer_release(&message.arguments);
 }
 
+// Between backquotes; a table wants its bars escaped.
+static void print_mark(const char *mark) {
+    printf("`");
+    for (; *mark; mark++) {
+        if (*mark == '|') printf("\\");
+        *mark == '\n' ? printf("\\n") : putchar(*mark);
+    }
+    printf("`");
+}
+
 static void print_marks(const char *const *marks, size_t count, const char *between) {
-    for (size_t i = 0; i < count && marks[i]; i++) printf("%s`%s`", i > 0 ? between : "", marks[i]);
+    for (size_t i = 0; i < count && marks[i]; i++) {
+        printf("%s", i > 0 ? between : "");
+        print_mark(marks[i]);
+    }
 }
 
 static void print_tables(void) {
     printf("| name | families | begins with | ends with | also dropped |\n| --- | --- | --- | --- | --- |\n");
     const struct chat_stream_reasoning *reasoning;
     for (size_t i = 0; (reasoning = chat_stream_reasoning_row(i)) != NULL; i++) {
-        printf("| %s | %s | `%s` | `%s` | ", reasoning->name, reasoning->families, reasoning->open, reasoning->close);
+        printf("| %s | %s | ", reasoning->name, reasoning->families);
+        print_mark(reasoning->open);
+        printf(" | ");
+        print_mark(reasoning->close);
+        printf(" | ");
         print_marks(reasoning->drops, CHAT_STREAM_DROPS, " ");
         printf(" |\n");
     }
@@ -140,11 +164,8 @@ static void print_tables(void) {
         printf("| %s | %s | ", calls->name, calls->families);
         for (size_t k = 0; k < CHAT_STREAM_OPENERS && calls->openers[k].text; k++) {
             const char *text = calls->openers[k].text;
-            if (*text == '\0') {
-                printf("JSON at the start");
-            } else {
-                printf("%s`%s`", k > 0 ? ", " : "", text);
-            }
+            printf("%s", k > 0 ? ", " : "");
+            *text == '\0' ? (void)printf("JSON at the start") : print_mark(text);
         }
         printf(" | ");
         print_marks(calls->ends, CHAT_STREAM_ENDS, ", ");

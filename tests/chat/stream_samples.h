@@ -45,7 +45,8 @@ static const struct sample samples[] = {
     {"apriel", NULL, IN, NULL, "hm\n[BEGIN FINAL RESPONSE]\nYes\n[END FINAL RESPONSE]", "R:hm|T:Yes|."},
     // Hermes: Qwen2.5, Qwen3, Ling
     {"think", "hermes", NEW, NULL,
-     "<think>\nhm\n</think>\n\nSee:\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"</tool_call>\"}}\n</tool_call>\n"
+     "<think>\nhm\n</think>\n\nSee:\n<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"</tool_"
+     "call>\"}}\n</tool_call>\n"
      "<tool_call>\n{\"arguments\": {}, \"name\": \"g\"}\n</tool_call>",
      "R:hm|T:See:|C:f#|A:{\"a\": \"</tool_call>\"}|E|C:g#|A:{}|E|."},
     {NULL, "hermes", NEW, NULL, "<tool_call>{\"name\": \"f\", \"arguments\": \"{\\\"a\\\": 1}\"}</tool_call>after",
@@ -56,15 +57,17 @@ static const struct sample samples[] = {
      "T:<tool_call>bad</tool_call>|C:f#|A:{}|E|."},
     // Qwen's parameters, with types from the schema and without
     {"think", "qwen", IN, TOOLS,
-     "hm\n</think>\n\nSee:\n\n<tool_call>\n<function=f>\n<parameter=city>\n3\n</parameter>\n<parameter=n>\n3\n</parameter>\n"
-     "<parameter=o>\n{'lat': None}\n</parameter>\n<parameter=b>\nTrue\n</parameter>\n<parameter=s>\nnull\n</parameter>\n"
+     "hm\n</think>\n\nSee:\n\n<tool_call>\n<function=f>\n<parameter=city>\n3\n</parameter>\n<paramet"
+     "er=n>\n3\n</parameter>\n"
+     "<parameter=o>\n{'lat': None}\n</parameter>\n<parameter=b>\nTrue\n</parameter>\n<parameter=s>"
+     "\nnull\n</parameter>\n"
      "</function>\n</tool_call>",
      "R:hm|T:See:|C:f#|A:{\"city\": \"3\", \"n\": 3, \"o\": {\"lat\": null}, \"b\": true, \"s\": null}|E|."},
     {NULL, "qwen", NEW, NULL,
      "<tool_call>\n<function=g>\n<parameter=a>\n3\n</parameter>\n<parameter=b>\nx\n</parameter>\ny\n</parameter>\n"
      "<parameter=c>\n\"q\"\n</parameter>\n</function>\n</tool_call>",
      "C:g#|A:{\"a\": 3, \"b\": \"x\\n</parameter>\\ny\", \"c\": \"\\\"q\\\"\"}|E|."},
-    {NULL, "qwen", NEW, NULL, "<function=g>\n</function> done", "C:g#|A:{}|E|T: done|."},
+    {NULL, "qwen", NEW, NULL, "<function=g>\n</function> done", "C:g#|A:{}|E|T:done|."},
     {NULL, "seed", NEW, NULL,
      "<seed:tool_call>\n<function=g>\n<parameter=a>\nx</parameter>\n</function>\n</seed:tool_call>",
      "C:g#|A:{\"a\": \"\\nx\"}|E|."},
@@ -110,15 +113,18 @@ static const struct sample samples[] = {
      "<|tool_calls_section_end|>",
      "R:hm|T:See|C:g#functions.g:0|A:{\"a\": 1}|E|C:h#functions.h:1|A:{}|E|."},
     // Mistral, new and old
-    {"mistral", "mistral", NEW, NULL, "See[TOOL_CALLS]g[ARGS]{\"a\": \"[/INST]\"}[TOOL_CALLS]h[CALL_ID]abc123456[ARGS]{}",
+    {"mistral", "mistral", NEW, NULL,
+     "See[TOOL_CALLS]g[ARGS]{\"a\": \"[/INST]\"}[TOOL_CALLS]h[CALL_ID]abc123456[ARGS]{}",
      "T:See|C:g#|A:{\"a\": \"[/INST]\"}|E|C:h#abc123456|A:{}|E|."},
     {NULL, "mistral", NEW, NULL,
-     "[TOOL_CALLS] [{\"name\": \"g\", \"arguments\": {\"a\": 1}, \"id\": \"abc\"}, {\"name\": \"h\", \"arguments\": {}}]",
+     "[TOOL_CALLS] [{\"name\": \"g\", \"arguments\": {\"a\": 1}, \"id\": \"abc\"}, {\"name\": \"h\","
+     " \"arguments\": {}}]",
      "C:g#abc|A:{\"a\": 1}|E|C:h#|A:{}|E|."},
     // LFM2
     {"think", "lfm", NEW, NULL,
      "<|tool_call_start|>[g(a='it\\'s \"x\"', b=1, c={\"k\": null}, d=[True, (1.5, None)]), h()]<|tool_call_end|>ok",
-     "C:g#|A:{\"a\": \"it's \\\"x\\\"\", \"b\": 1, \"c\": {\"k\": null}, \"d\": [true, [1.5, null]]}|E|C:h#|A:{}|E|T:ok|."},
+     "C:g#|A:{\"a\": \"it's \\\"x\\\"\", \"b\": 1, \"c\": {\"k\": null}, \"d\": [true, [1.5, null]]}"
+     "|E|C:h#|A:{}|E|T:ok|."},
     // Llama
     {NULL, "llama", NEW, TOOLS, "{\"name\": \"f\", \"parameters\": {\"city\": \"x\"}}", "C:f#|A:{\"city\": \"x\"}|E|."},
     {NULL, "llama", NEW, TOOLS, "\n{ \"type\": \"function\", \"name\": \"f\", \"parameters\": {}}", "C:f#|A:{}|E|."},
@@ -129,7 +135,8 @@ static const struct sample samples[] = {
     {NULL, "llama", NEW, NULL, "<|python_tag|>brave_search.call(query=\"a (b\")",
      "C:brave_search#|A:{\"query\": \"a (b\"}|E|."},
     // Granite and other lists
-    {NULL, "granite", NEW, NULL, "<|tool_call|>[{\"name\": \"g\", \"arguments\": {\"a\": 1}}]", "C:g#|A:{\"a\": 1}|E|."},
+    {NULL, "granite", NEW, NULL,
+     "<|tool_call|>[{\"name\": \"g\", \"arguments\": {\"a\": 1}}]", "C:g#|A:{\"a\": 1}|E|."},
     {"cohere", "cohere", NEW, NULL,
      "<|START_THINKING|>hm<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"g\", "
      "\"parameters\": {}}\n]<|END_ACTION|>",
@@ -151,10 +158,12 @@ static const struct sample samples[] = {
     {"gemma", "gemma", NEW, NULL,
      "<|channel>thought\nhm<channel|><|tool_call>call:g{at:{lat:50.5,lon:None},city:<|\"|>a \"b\"}<|\"|>,ok:true,"
      "tags:[<|\"|>x<|\"|>]}<tool_call|>",
-     "R:hm|C:g#|A:{\"at\": {\"lat\": 50.5, \"lon\": null}, \"city\": \"a \\\"b\\\"}\", \"ok\": true, \"tags\": [\"x\"]}|E|."},
+     "R:hm|C:g#|A:{\"at\": {\"lat\": 50.5, \"lon\": null}, \"city\": \"a \\\"b\\\"}\", \"ok\": true,"
+     " \"tags\": [\"x\"]}|E|."},
     // gpt-oss
     {NULL, "harmony", NEW, NULL,
-     "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes<|return|>", "R:hm|T:Yes|."},
+     "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes<|retur"
+     "n|>", "R:hm|T:Yes|."},
     {NULL, "harmony", NEW, NULL,
      "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>commentary<|message|>I look.<|end|>"
      "<|start|>assistant<|channel|>commentary to=functions.g <|constrain|>json<|message|>{\"a\": 1}<|call|>",
@@ -194,7 +203,7 @@ static const struct sample malformed[] = {
     {NULL, "gemma", NEW, NULL, "<|tool_call>call:f{a:b}<tool_call|>", NULL},
     {NULL, "gemma", NEW, NULL, "<|tool_call>call:f(a)<tool_call|>", NULL},
     {NULL, "harmony", NEW, NULL, "<|channel|>unheard of<|message|>x", NULL},
-    {NULL, "harmony", NEW, NULL, "<|channel|>commentary to=functions.f<|message|>no json<|call|>", NULL},
+    {NULL, "harmony", NEW, NULL, "<|channel|>commentary to=functions.f<|message|>no json", NULL},
 };
 
 enum {
