@@ -23,7 +23,8 @@ static const exec_op_fn operations[PLAN_KIND_COUNT] = {
     [PLAN_SOFTCAP] = exec_op_softcap,   [PLAN_PICK] = exec_op_pick,
     [PLAN_L2_NORM] = exec_op_l2_norm,   [PLAN_CONV] = exec_op_conv,
     [PLAN_DELTA] = exec_op_delta,       [PLAN_DELTA_GATES] = exec_op_delta_gates,
-    [PLAN_SCALE] = exec_op_scale,
+    [PLAN_SCALE] = exec_op_scale,       [PLAN_TEMPER] = exec_op_temper,
+    [PLAN_WEIGH] = exec_op_weigh,
 };
 
 void exec_fail(struct exec *exec, locum_status status, const char *format, ...) {

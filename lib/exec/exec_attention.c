@@ -75,6 +75,8 @@ static struct item item_at(const struct exec *exec, const struct plan_op *op, si
     uint32_t window = op->u.attention.window;
     item.position = exec->batch->positions[item.token];
     item.from = window && item.position >= window ? item.position - window + 1 : 0;
+    uint32_t chunk = op->u.attention.chunk;
+    if (chunk) item.from = item.position - item.position % chunk;
     item.first = item.from / KERNELS_KV_BLOCK;
     item.blocks = item.position / KERNELS_KV_BLOCK - item.first + 1;
     return item;

@@ -275,9 +275,10 @@ static void phase_down(struct exec *exec, uint32_t worker, const struct plan_exp
 static void add_row(struct exec *exec, const struct plan_op *op, const struct plan_experts *set,
                     uint32_t token, uint32_t choice, size_t row, size_t begin_col, size_t end_col) {
     const struct exec_moe *moe = &exec->moe;
-    exec->config.kernels->add_scaled(
-        exec_row(exec, op->out, token) + begin_col, moe->y + row * set->inputs + begin_col,
-        moe->weights[(size_t)token * set->used + choice], end_col - begin_col);
+    float weight = set->weighs_input ? 1 : moe->weights[(size_t)token * set->used + choice];
+    exec->config.kernels->add_scaled(exec_row(exec, op->out, token) + begin_col,
+                                     moe->y + row * set->inputs + begin_col, weight,
+                                     end_col - begin_col);
 }
 
 // Ascending order: the round's experts are in ascending id, so each token's additions are too.

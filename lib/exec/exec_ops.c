@@ -3,6 +3,7 @@
 // Operations that treat each token (or each row of a weight) on its own.
 #include "exec/exec_state.h"
 #include "kernels/kernels_rows.h"
+#include "kernels/kmath.h"
 
 #include <string.h>
 
@@ -211,6 +212,30 @@ bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
     FOR_ROWS(exec, worker, i) {
         float *out = exec_row(exec, op->out, i);
         exec->config.kernels->scale(out, out, factor, exec_buffer(exec, op->out)->width);
+    }
+    return true;
+}
+
+bool exec_op_temper(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info) {
+    (void)info;
+    FOR_ROWS(exec, worker, i) {
+        uint32_t spans = (exec->batch->positions[i] + 1) / op->u.temper.span;
+        double grown = kmath_log(1.0 + spans) * (double)op->u.temper.scale;
+        float *out = exec_row(exec, op->out, i);
+        if (spans > 0)
+            exec->config.kernels->scale(out, out, (float)(1.0 + grown),
+                                        exec_buffer(exec, op->out)->width);
+    }
+    return true;
+}
+
+bool exec_op_weigh(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info) {
+    (void)info;
+    FOR_ROWS(exec, worker, i) {
+        exec->config.kernels->scale(exec_row(exec, op->out, i), exec_row(exec, op->in, i),
+                                    exec->moe.weights[i], exec_buffer(exec, op->out)->width);
     }
     return true;
 }

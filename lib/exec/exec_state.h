@@ -183,6 +183,10 @@ bool exec_op_delta(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct exec_op *info);
 bool exec_op_scale(struct exec *exec, uint32_t worker, const struct plan_op *op,
                    const struct exec_op *info);
+bool exec_op_temper(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                    const struct exec_op *info);
+bool exec_op_weigh(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                   const struct exec_op *info);
 bool exec_op_softcap(struct exec *exec, uint32_t worker, const struct plan_op *op,
                      const struct exec_op *info);
 

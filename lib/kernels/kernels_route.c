@@ -20,7 +20,8 @@ static void softmax(float *x, size_t n) {
 static bool probabilities(const struct kernels_route *route, const float *logits, float *scratch) {
     for (uint32_t i = 0; i < route->experts; i++) {
         if (!isfinite(logits[i])) return false;
-        scratch[i] = route->gating == KERNELS_GATING_SIGMOID ? kmath_sigmoid(logits[i]) : logits[i];
+        bool sigmoid = route->gating == KERNELS_GATING_SIGMOID && !route->by_logits;
+        scratch[i] = sigmoid ? kmath_sigmoid(logits[i]) : logits[i];
     }
     if (route->gating == KERNELS_GATING_SOFTMAX) softmax(scratch, route->experts);
     return true;
@@ -50,6 +51,8 @@ static void weigh(const struct kernels_route *route, const float *scratch, const
     float sum = 0.0f;
     for (uint32_t j = 0; j < route->used; j++) weights[j] = scratch[ids[j]];
     if (route->gating == KERNELS_GATING_SOFTMAX_SELECTED) softmax(weights, route->used);
+    for (uint32_t j = 0; route->by_logits && j < route->used; j++)
+        weights[j] = kmath_sigmoid(weights[j]);
     for (uint32_t j = 0; j < route->used; j++) sum += weights[j];
     for (uint32_t j = 0; j < route->used; j++) {
         if (route->normalise) weights[j] /= sum > least ? sum : least;

@@ -9,6 +9,8 @@
 // softmax:          m = max, e_i = exp(l_i - m), p_i = rn(e_i / sum16(e))
 // sigmoid:          p_i = rn(1 / rn(1 + exp(-l_i)))
 // softmax_selected: selection by logits, then softmax over the chosen ones in the order chosen
+// With by_logits the selection is by logits, ties included that a sigmoid would not tell apart, and the
+// sigmoid is taken of the chosen ones only.
 // selection = p (+ bias), the k largest, ties to the lower id; weights are the p without bias, in
 // the order chosen: if normalise, w = rn(w / max(s, 2^-14)) with s their chain sum from +0; then
 // times scale, then times the expert's own factor.
@@ -29,6 +31,7 @@ enum kernels_gating {
 struct kernels_route {
     uint32_t experts, used;
     enum kernels_gating gating;
+    bool by_logits; // sigmoid only
     bool normalise;
     float scale;       // 1: none
     const float *bias; // [experts] or NULL

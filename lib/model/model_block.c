@@ -128,6 +128,7 @@ static uint32_t write_cache(struct model_builder *b, uint32_t layer,
     project_values(b, layer, how, use);
     qk_norm(b, layer, how->qk_norm, "attn_k_norm", use->k, use->heads_kv, use->size_k);
     model_op_rope(b, layer, use->k, use->heads_kv, use->size_k, how->rope);
+    if (how->unit_heads) model_op_norm(b, layer, use->k, use->k, PLAN_NONE, use->heads_kv);
     struct plan_cache cache = {use->heads_kv, use->size_k, use->size_v};
     struct plan_op write = plan_op_make(PLAN_KV_WRITE, layer);
     write.in = use->k, write.in2 = use->v;
@@ -143,10 +144,20 @@ static void attend(struct model_builder *b, uint32_t layer, const struct model_a
     op.u.attention.cache = use->cache;
     op.u.attention.heads = use->heads;
     op.u.attention.window = how->window;
+    op.u.attention.chunk = how->chunk;
     op.u.attention.scale = how->scale > 0 ? how->scale : 1.0f / sqrtf((float)use->size_k);
     op.u.attention.softcap = b->params->softcap_attention;
     if (how->sinks)
         op.weight = model_vector(b, MODEL_REQUIRED, use->heads, "blk.%u.attn_sinks.weight", layer);
+    plan_add_op(&b->plan, op);
+}
+
+static void temper(struct model_builder *b, uint32_t layer, const struct model_attention *how,
+                   uint32_t q) {
+    struct plan_op op = plan_op_make(PLAN_TEMPER, layer);
+    op.out = q;
+    op.u.temper.scale = how->temperature_scale;
+    op.u.temper.span = how->temperature_span;
     plan_add_op(&b->plan, op);
 }
 
@@ -172,6 +183,8 @@ uint32_t model_attention(struct model_builder *b, uint32_t layer, struct model_a
     uint32_t gate = project_queries(b, layer, &how, &use);
     qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, use.heads, use.size_k);
     model_op_rope(b, layer, use.q, use.heads, use.size_k, how.rope);
+    if (how.unit_heads) model_op_norm(b, layer, use.q, use.q, PLAN_NONE, use.heads);
+    if (how.temperature_span) temper(b, layer, &how, use.q);
     use.cache = how.shares_cache ? how.cache : write_cache(b, layer, &how, &use);
     attend(b, layer, &how, &use);
     if (gate != PLAN_NONE) {
@@ -373,14 +386,25 @@ uint32_t model_route(struct model_builder *b, uint32_t layer, const struct model
     route.in = model_buffer(b, "r", p->experts);
     model_op_matmul(b, layer, b->n, route.in, router, bias);
     model_op_scale(b, layer, route.in, scale, PLAN_NONE);
-    route.u.experts.set = model_experts(b, layer, how->routing, biases);
+    uint32_t set = route.u.experts.set = model_experts(b, layer, how->routing, biases);
+    if (set != PLAN_NONE && how->weighs_input) {
+        struct plan_experts *experts = &b->plan.plan.experts[set];
+        experts->weighs_input = true;
+        experts->route.by_logits = experts->route.gating == KERNELS_GATING_SIGMOID;
+    }
     plan_add_op(&b->plan, route);
-    return route.u.experts.set;
+    return set;
 }
 
 void model_routed(struct model_builder *b, uint32_t layer, uint32_t set, enum plan_act act) {
     struct plan_op experts = plan_op_make(PLAN_EXPERTS, layer);
     experts.in = b->n, experts.out = b->t;
+    if (set != PLAN_NONE && b->plan.plan.experts[set].weighs_input) {
+        struct plan_op weigh = plan_op_make(PLAN_WEIGH, layer);
+        weigh.in = b->n, weigh.out = experts.in = model_buffer(b, "w", b->params->embedding);
+        weigh.u.experts.set = set;
+        plan_add_op(&b->plan, weigh);
+    }
     experts.u.experts.set = set;
     experts.u.experts.act = act;
     plan_add_op(&b->plan, experts);

@@ -73,8 +73,9 @@ void model_embed(struct model_builder *builder, float scale);
 enum model_qk_norm { MODEL_QK_NORM_NONE, MODEL_QK_NORM_HEAD, MODEL_QK_NORM_ROW };
 struct model_attention {
     enum model_qk_norm qk_norm;
-    uint32_t rope;      // table
+    uint32_t rope;      // table, or PLAN_NONE
     uint32_t window;    // 0: none
+    uint32_t chunk;     // 0: none; else only the part of so many positions that the token lies in
     uint32_t head_size; // of keys and values; 0: as the metadata say
     float scale;        // of scores; 0: 1 / the root of a head's size
     bool post_norm;     // post_attention_norm on the block's output
@@ -84,6 +85,10 @@ struct model_attention {
     bool gated;
     // RMS norm without weight of each head's value. Without attn_v, the keys' projection is the value.
     bool value_norm;
+    bool unit_heads; // RMS norm without weight of each query and key, behind RoPE
+    // Queries are multiplied by 1 + scale * ln(1 + floor((position + 1) / span)); span 0: they are not.
+    uint32_t temperature_span;
+    float temperature_scale;
     // The layer has neither keys nor values of its own: it looks into the cache of an earlier one.
     bool shares_cache;
     uint32_t cache;
@@ -131,6 +136,8 @@ struct model_moe {
     bool biased;      // biases of router and experts are needed, else used if they are there
     uint32_t shared_width; // shared expert (ffn_*_shexp); 0: none
     bool shared_ungated;   // it is just added, else times sigmoid(ffn_gate_inp_shexp n)
+    // One expert per token, chosen by its logit; the weight multiplies what goes in, not what comes out.
+    bool weighs_input;
 };
 void model_moe(struct model_builder *builder, uint32_t layer, struct model_moe how);
 // Its two halves. The choice of experts from n, logits times scale; gives the set of experts.
@@ -166,6 +173,7 @@ void model_op_scale(struct model_builder *builder, uint32_t layer, uint32_t out,
 // gate = act(gate, up)
 void model_op_activate(struct model_builder *builder, uint32_t layer, uint32_t gate, uint32_t up,
                        enum plan_act act);
+// Nothing if the table is PLAN_NONE.
 void model_op_rope(struct model_builder *builder, uint32_t layer, uint32_t buffer, uint32_t heads,
                    uint32_t head_size, uint32_t table);
 // `size` floats of each of `groups` groups of in, which begin `stride` floats apart.

@@ -44,6 +44,7 @@ void model_op_activate(struct model_builder *b, uint32_t layer, uint32_t gate, u
 
 void model_op_rope(struct model_builder *b, uint32_t layer, uint32_t buffer, uint32_t heads,
                    uint32_t head_size, uint32_t table) {
+    if (table == PLAN_NONE) return;
     struct plan_op op = plan_op_make(PLAN_ROPE, layer);
     op.out = buffer;
     op.u.rope.table = table;

@@ -242,6 +242,14 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
     case PLAN_ATTENTION:
         check_op_attention(plan, op);
         break;
+    case PLAN_TEMPER:
+        LOCUM_ASSERT(op->out < plan->n_buffers && op->u.temper.span > 0);
+        break;
+    case PLAN_WEIGH:
+        LOCUM_ASSERT(op->u.experts.set < plan->n_experts && op->in != op->out);
+        LOCUM_ASSERT(plan->experts[op->u.experts.set].used == 1);
+        check_same_width(plan, op);
+        break;
     case PLAN_ADD:
     case PLAN_GATHER:
     case PLAN_SOFTCAP:

@@ -39,6 +39,8 @@
 //              if there are any, are added to what the three matrices give
 //   ROW_GATE   out *= sigmoid(w . in), one factor per token
 //   GATHER     out (head) = rows of in (body) whose logits are wanted; first operation of the head
+//   TEMPER     out *= 1 + scale * ln(1 + floor((position + 1) / span)): more, the further the token is
+//   WEIGH      out = in times the weight of the one expert that the token has
 //   SCALE      out *= scale, and times w, one number, if there is one
 //   SOFTCAP    out = c * tanh(in / c), c = scale
 //   PICK       out = parts of `size` of each of `groups` groups of in, one after the other
@@ -48,14 +50,14 @@
 //   DELTA_GATES  out = [exp(w * softplus(in + b)) | sigmoid(in2)]: how much of a head's state stays, and the
 //              rate at which it takes in
 //   DELTA      out = gated delta rule of in = [q heads | k heads | v heads] with the gates in2; `state`
-#define PLAN_KIND_LIST(X)                                                                     \
-    X(EMBED, "embed")                                                                         \
-    X(NORM, "norm")                                                                           \
-    X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write") X(ATTENTION, "attention")     \
-        X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router") X(EXPERTS, "experts")       \
-            X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SCALE, "scale") X(SOFTCAP, "softcap") X(PICK, "pick") \
-                X(L2_NORM, "l2_norm") X(CONV, "conv") X(DELTA_GATES, "delta_gates")           \
-                    X(DELTA, "delta")
+#define PLAN_KIND_LIST(X)                                                                      \
+    X(EMBED, "embed")                                                                          \
+    X(NORM, "norm")                                                                            \
+    X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write") X(ATTENTION, "attention")      \
+        X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router") X(EXPERTS, "experts")        \
+            X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SCALE, "scale") X(TEMPER, "temper")  \
+                X(WEIGH, "weigh") X(SOFTCAP, "softcap") X(PICK, "pick") X(L2_NORM, "l2_norm")  \
+                    X(CONV, "conv") X(DELTA_GATES, "delta_gates") X(DELTA, "delta")
 enum plan_kind {
 #define PLAN_KIND_ENUM(name, text) PLAN_##name,
     PLAN_KIND_LIST(PLAN_KIND_ENUM)
@@ -110,6 +112,7 @@ struct plan_experts {
     uint32_t bias[PLAN_EXPERT_MATRICES]; // weight with a row for each expert, or PLAN_NONE
     struct kernels_route route; // its pointers are NULL here: the weights below hold them
     uint32_t route_bias;        // weight or PLAN_NONE
+    bool weighs_input;          // WEIGH has weighed what comes in: what comes out is just added
     uint32_t scale;             // weight with a factor for each expert's output, or PLAN_NONE
 };
 
@@ -152,12 +155,17 @@ struct plan_op {
         struct {
             uint32_t cache, heads;
             uint32_t window; // 0: all; else position j is visible to i when i - j < window
+            uint32_t chunk;  // 0: all; else j is visible to i when both lie in one part of so many
             float scale, softcap;
         } attention; // KV_WRITE uses cache only
         struct {
             uint32_t set; // plan.experts; also for ROUTER
             enum plan_act act;
-        } experts;
+        } experts; // ROUTER and WEIGH use set only
+        struct {
+            float scale;
+            uint32_t span;
+        } temper;
         struct {
             uint32_t groups, size;
             uint32_t in_first, in_stride; // floats to the first part and from one to the next

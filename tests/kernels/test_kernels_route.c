@@ -93,6 +93,38 @@ static void ties_go_to_the_lower_id(void **state) {
     assert_int_equal(r.rank[2], 2);
 }
 
+// Sigmoids of 30 and 40 are the same number; logits tell them apart.
+static void sigmoids_of_experts_chosen_by_logits(void **state) {
+    (void)state;
+    const float large[EXPERTS] = {-1, 30, 40, 1, 35, 0};
+    struct kernels_route route = plain_route();
+    route.gating = KERNELS_GATING_SIGMOID;
+    route.used = 1;
+    struct result r;
+    assert_true(select(&r, &route, large));
+    assert_int_equal(r.ids[0], 1); // a tie
+    route.by_logits = true;
+    assert_true(select(&r, &route, large));
+    assert_int_equal(r.ids[0], 2);
+    assert_near(r.weights[0], 1);
+    assert_true(select(&r, &route, logits));
+    assert_near(r.weights[0], 1 / (1 + exp(-3)));
+}
+
+static void each_expert_may_have_a_factor(void **state) {
+    (void)state;
+    const float factors[EXPERTS] = {1, 2, 3, 4, 5, 6};
+    struct kernels_route route = plain_route();
+    route.normalise = true;
+    route.expert_scale = factors;
+    struct result r;
+    assert_true(select(&r, &route, logits)); // 1, 3, 4
+    double sum = exp(1) + exp(2) + exp(3);
+    assert_near(r.weights[0], 2 * exp(3) / sum);
+    assert_near(r.weights[1], 4 * exp(2) / sum);
+    assert_near(r.weights[2], 5 * exp(1) / sum);
+}
+
 static void a_vanishing_sum_stays_finite(void **state) {
     (void)state;
     struct kernels_route route = plain_route();
@@ -136,6 +168,8 @@ int main(void) {
         cmocka_unit_test(sigmoid_with_bias),
         cmocka_unit_test(softmax_of_the_chosen),
         cmocka_unit_test(ties_go_to_the_lower_id),
+        cmocka_unit_test(sigmoids_of_experts_chosen_by_logits),
+        cmocka_unit_test(each_expert_may_have_a_factor),
         cmocka_unit_test(a_vanishing_sum_stays_finite),
         cmocka_unit_test(not_finite_is_refused),
         cmocka_unit_test(all_experts_and_no_rank),

@@ -840,6 +840,34 @@ static void bad_gemma4(void **state) {
     refused(LOCUM_E_FORMAT, "'per_layer_token_embd.weight' is missing", NULL);
 }
 
+// ---- llama4 -------------------------------------------------------------------------------------
+static void layers_of_llama4(void **state) {
+    (void)state;
+    begin_arch("llama4");
+    const struct plan *plan = build();
+    for (uint32_t i = 0; i < plan->layers; i++) {
+        const struct plan_op *op = op_of(plan, PLAN_ATTENTION, i);
+        assert_int_equal(op->u.attention.chunk, i == 3 ? 0 : 48);
+        assert_int_equal(op->u.attention.window, 0);
+        assert_true(plan->experts[i].weighs_input && plan->experts[i].route.by_logits);
+    }
+    assert_int_equal(count_kind(plan, PLAN_ROPE), 6); // of queries and keys, three times
+    assert_int_equal(count_kind(plan, PLAN_WEIGH), 4);
+    assert_int_equal(op_of(plan, PLAN_TEMPER, 0)->layer, 3);
+    assert_int_equal(op_of(plan, PLAN_TEMPER, 0)->u.temper.span, TOY_TEMPERATURE_SPAN);
+    toy_unset(w.toy, ".attention.sliding_window");
+    toy_unset(w.toy, ".attention.temperature_length");
+    plan = build();
+    assert_int_equal(op_of(plan, PLAN_ATTENTION, 0)->u.attention.chunk, 8192);
+    assert_int_equal(op_of(plan, PLAN_TEMPER, 0)->u.temper.span, 8192);
+    toy_set_u32(w.toy, ".attention.sliding_window", 0); // all layers see everything and rotate
+    plan = build();
+    assert_int_equal(count_kind(plan, PLAN_ROPE), 8);
+    assert_int_equal(count_kind(plan, PLAN_TEMPER), 0);
+    toy_set_u32(w.toy, ".expert_used_count", 2);
+    refused(LOCUM_E_UNSUPPORTED, "2 experts per token", NULL);
+}
+
 // A factor for what the down matrix gives cannot be put behind a bias.
 static void scaled_experts_with_biases(void **state) {
     (void)state;
@@ -905,6 +933,7 @@ int main(void) {
         TEST(windows_of_gemma3),
         TEST(scaling_of_gemma3),
         TEST(scores_of_gemma3),
+        TEST(layers_of_llama4),
         TEST(layers_of_gemma4),
         TEST(shared_caches_of_gemma4),
         TEST(bad_gemma4),

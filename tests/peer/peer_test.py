@@ -50,18 +50,19 @@ F32 = ["good-llama-f32", "good-llama-tied-spm", "good-llama-linear", "good-llama
        "good-qwen3moe-yarn", "good-qwen3moe-bias", "good-qwen3moe-tied", "good-qwen2moe-f32",
        "good-olmoe-f32", "good-qwen3-f32", "good-gemma3-f32", "good-gemma3-linear",
        "good-gemma4-f32", "good-gemma4-dense", "good-qwen3vlmoe-f32", "good-granitemoe-f32",
-       "good-ernie4_5-moe-f32", "good-lfm2moe-f32",
+       "good-ernie4_5-moe-f32", "good-lfm2moe-f32", "good-llama4-f32",
        "good-gpt-oss-f32", "good-qwen35moe-f32", "good-qwen35moe-odd", "good-qwen35-f32",
        "good-qwen3next-f32"]
 # Where the authors' definition and the peer differ: the float reference alone counts.
-APART = {"good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not"}
+APART = {"good-llama4-chunks": "the peer takes chunks of 8192 positions, whatever a file says",
+         "good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not"}
 QUANTISED = (["good-qwen3moe-" + t for t in
               ("f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4", "q2_k",
                "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs", "odd", "ff704", "gate-up", "mixed")]
              + ["good-mixtral-q4_k", "good-qwen2moe-mixed", "good-olmoe-mixed",
                 "good-gemma3-mixed", "good-gemma4-mixed", "good-gpt-oss-mxfp4",
                 "good-qwen3vlmoe-mixed", "good-granitemoe-mixed", "good-ernie4_5-moe-mixed",
-                "good-lfm2moe-mixed",
+                "good-lfm2moe-mixed", "good-llama4-mixed",
                 "good-qwen35moe-mixed", "good-qwen35-mixed", "good-qwen3next-mixed"])
 
 

@@ -18,10 +18,12 @@ import sys
 import numpy as np
 
 import float_gemma4
+import float_llama4
 import gguf_file
 from gguf_arch import ARCHES
 
 ATTENTION_ROWS = 256               # queries scored at once; bounds memory
+CHUNK = 8192                       # positions that see each other, unless the file says
 
 
 def rms_norm(x, weight, eps):
@@ -100,13 +102,17 @@ class Layer:
 
     def __init__(self, model, index):
         self.model, self.index, self.prefix = model, index, "blk.%d." % index
-        self.window = model.number("attention.sliding_window", 0) if model.is_local(index) else 0
+        span = 0
+        if model.is_local(index):
+            span = model.number("attention.sliding_window", CHUNK if model.arch.chunks else 0)
+        self.window, self.chunk = (0, span) if model.arch.chunks else (span, 0)
         local = self.window and model.arch.window_rope
         self.rope = model.local_rope if local else model.rope
         self.head_dim, self.kv_heads = model.heads_of(index)
         size = (self.kv_heads, model.context, self.head_dim)
         self.recurrent = model.is_recurrent(index)
-        self.dense = not model.experts or index < model.number("leading_dense_block_count", 0)
+        self.dense = (not model.experts or index < model.number("leading_dense_block_count", 0)
+                      or (index + 1) % model.number("interleave_moe_layer_step", 1) != 0)
         if self.recurrent:
             model.delta.prepare(self)
             return
@@ -354,6 +360,8 @@ class Model:
         hidden = column > row
         if layer.window:
             hidden |= row - column >= layer.window
+        if layer.chunk:
+            hidden |= row // layer.chunk != column // layer.chunk
         scale = self.dtype(1 if self.arch.scores_unscaled else
                            self.factor("attention.scale") or 1 / np.sqrt(layer.head_dim))
         group = self.heads // layer.kv_heads
@@ -368,9 +376,11 @@ class Model:
             out[:, h] = share @ layer.values[h // group, begin:end]
         return out
 
+    def activate(self, gate, up):
+        return ACTIVATIONS[self.arch.activation](gate, up)
+
     def feed_forward(self, layer, x, suffix=""):
-        act = ACTIVATIONS[self.arch.activation]
-        inner = act(layer.linear(x, "ffn_gate" + suffix), layer.linear(x, "ffn_up" + suffix))
+        inner = self.activate(layer.linear(x, "ffn_gate" + suffix), layer.linear(x, "ffn_up" + suffix))
         return layer.linear(inner, "ffn_down" + suffix)
 
     def best(self, values, count):
@@ -400,10 +410,10 @@ class Model:
         factor = layer.get("ffn_down_exps.scale")
         if factor is not None:
             weights = weights * factor[chosen]
-        act, y = ACTIVATIONS[self.arch.activation], np.zeros_like(x)
+        y = np.zeros_like(x)
         for e in np.unique(chosen):
             rows, slots = np.nonzero(chosen == e)
-            inner = act(*layer.gate_and_up(x[rows], e))
+            inner = self.activate(*layer.gate_and_up(x[rows], e))
             y[rows] += layer.expert(inner, "down", e) * weights[rows, slots][:, None]
         if self.arch.shared_expert == "gated":
             gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
@@ -457,7 +467,11 @@ class Gemma4Model(float_gemma4.Parts, Model):
     pass
 
 
-MODELS = {"gemma4": Gemma4Model}
+class Llama4Model(float_llama4.Parts, Model):
+    pass
+
+
+MODELS = {"gemma4": Gemma4Model, "llama4": Llama4Model}
 
 
 def open_model(path, context, dtype=np.float32):

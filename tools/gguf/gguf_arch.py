@@ -23,6 +23,7 @@ class Arch:
     activation: str = "silu"
     scale_embedding: bool = False  # input times sqrt(width)
     window_period: int = 0         # every n-th layer sees everything, the others a window
+    chunks: bool = False           # what layers with a window see is the part of the context they are in
     window_rope: bool = False      # layers with a window have a RoPE of their own
     yarn_truncates: bool = True    # YaRN rounds its limits to whole pairs
     tied_only: bool = False        # published files have no output tensor
@@ -46,6 +47,8 @@ ARCHES = {a.name: a for a in [
     Arch("ernie4_5-moe", rope="pairs", experts="always", shared_expert="plain", routes=True),
     Arch("lfm2moe", rope="halves", experts="always", qk_norm="head", routes=True, short_conv=True,
          last_norm="token_embd_norm", tied_only=True, free_head_dim=False),
+    Arch("llama4", rope="pairs", experts="always", shared_expert="plain", window_period=4,
+         chunks=True),
     Arch("qwen2moe", rope="halves", experts="always", norm_top_k=False, shared_expert="gated",
          qkv_bias=True, free_head_dim=False),
     Arch("olmoe", rope="halves", experts="always", qk_norm="row", norm_top_k=False,

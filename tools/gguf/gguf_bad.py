@@ -591,6 +591,21 @@ def _():
     return Model().put("qwen3moe.attention.head_count_kv", gguf.ARRAY, (gguf.I32, [1, 0])).bytes()
 
 
+LLAMA4 = replace(BASE, arch="llama4", layers=4, used=1, window=48, shared_ff=64)
+
+
+@case("unsupported-weighed-inputs", "two experts per token whose inputs are weighed",
+      says="2 experts per token", inspect=0)
+def _():
+    return Model(LLAMA4).put("llama4.expert_used_count", gguf.U32, 2).bytes()
+
+
+@case("bad-moe-step-0", "every 0th layer has experts", says="llama4.interleave_moe_layer_step",
+      inspect=0)
+def _():
+    return Model(LLAMA4).put("llama4.interleave_moe_layer_step", gguf.U32, 0).bytes()
+
+
 GEMMA4 = replace(BASE, arch="gemma4", window=48, period=2, local_head_dim=16)
 
 

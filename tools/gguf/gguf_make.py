@@ -83,6 +83,8 @@ class Spec:
     gating: int = 0                # where files state it, 1: softmax, 2: sigmoid; 0: they do not
     route_bias: bool = False       # a bias that chooses experts and does not weigh them
     lead: int = 0                  # layers at the beginning that are dense
+    moe_step: int = 1              # llama4: every n-th layer has experts
+    temperature_span: int = 0      # llama4: positions after which scores grow; 0: files do not say
     predict: int = 0               # blocks behind the layers that predict further tokens
     tied: bool = False
     bias: bool = False             # biases of q, k, v; llama: of output and dense feed-forward too
@@ -320,7 +322,7 @@ class Maker:
     def feed_forward(self, i):
         s, b = self.spec, "blk.%d." % i
         self.norm(b + self.arch.ffn_norm + ".weight", s.width)
-        if s.experts and i >= s.lead:
+        if s.experts and i >= s.lead and (i + 1) % s.moe_step == 0:
             self.expert_layer(i)
         else:
             self.dense(i)
@@ -398,6 +400,10 @@ class Maker:
                            [0 if self.is_recurrent(i) else s.kv_heads for i in range(s.layers)])
         if self.arch.sections:
             self.sections_metadata(meta)
+        if s.arch == "llama4":
+            meta.put(a + "interleave_moe_layer_step", gguf.U32, s.moe_step)
+        if s.temperature_span:
+            meta.put(a + "attention.temperature_length", gguf.U32, s.temperature_span)
         for key, value in (("embedding_scale", s.embedding_scale),
                            ("residual_scale", s.residual_scale),
                            ("attention.scale", s.score_scale), ("logit_scale", s.logit_scale)):
@@ -511,6 +517,7 @@ ERNIE = dict(route_bias=True, used=3, shared_ff=256, rope_base=5e5, tokenizer="s
              tied=True)
 LFM2 = dict(lead=1, interval=2, taps=3, gating=2, route_bias=True, used=3, rope_base=1e6, pre="lfm2",
             vocab=320)
+LLAMA4 = dict(used=1, shared_ff=128, rope_base=5e5, rope_scaling="freqs", pre="llama4", vocab=320)
 GRANITE = dict(embedding_scale=12.0, residual_scale=0.6, score_scale=0.15, logit_scale=6.0,
                pre="refact", vocab=320)
 FIXTURES = {
@@ -607,7 +614,18 @@ FIXTURES = {
         "lfm2moe in F32: short convolutions and attention take turns, one dense layer",
         arch="lfm2moe", layers=5, **LFM2),
     "good-lfm2moe-mixed": fixture("lfm2moe, mixed K types", "tiny256", arch="lfm2moe", layers=4,
-                                  types=MIXED, **{**LFM2, "vocab": 640}),
+                                  types=dict(MIXED, delta=["Q5_K", "Q8_0", "Q6_K"]),
+                                  **{**LFM2, "vocab": 640}),
+    "good-llama4-f32": fixture(
+        "llama4 in F32: one expert per token with weighed input, every second layer dense",
+        arch="llama4", layers=4, moe_step=2, window=8192, **LLAMA4),
+    "good-llama4-chunks": fixture(
+        "llama4 in F32 with chunks of 48 positions and scores that grow every 64", arch="llama4",
+        layers=4, window=48, temperature_span=64, **LLAMA4),
+    "good-llama4-mixed": fixture(
+        "llama4, mixed K types, chunks of 80 positions", "tiny256", arch="llama4", layers=4,
+        window=80, temperature_span=100, types=MIXED,
+        **{**LLAMA4, "vocab": 640, "shared_ff": 256}),
     "good-granitemoe-f32": fixture("granitemoe in F32, tied output, with a shared expert",
                                    arch="granitemoe", tied=True, **GRANITE),
     "good-granitemoe-mixed": fixture(
