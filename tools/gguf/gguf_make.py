@@ -623,8 +623,7 @@ FIXTURES = {
         "llama4 in F32 with chunks of 48 positions and scores that grow every 64", arch="llama4",
         layers=4, window=48, temperature_span=64, **LLAMA4),
     "good-llama4-mixed": fixture(
-        "llama4, mixed K types, chunks of 80 positions", "tiny256", arch="llama4", layers=4,
-        window=80, temperature_span=100, types=MIXED,
+        "llama4, mixed K types", "tiny256", arch="llama4", layers=4, window=8192, types=MIXED,
         **{**LLAMA4, "vocab": 640, "shared_ff": 256}),
     "good-granitemoe-f32": fixture("granitemoe in F32, tied output, with a shared expert",
                                    arch="granitemoe", tied=True, **GRANITE),
