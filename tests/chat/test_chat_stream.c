@@ -12,10 +12,23 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/limits.h"
 #include "jinja/jinja_json.h"
 #include "tests/chat/stream_samples.h"
+
+// Allocations that still succeed; 0: all of them.
+static int allocations_left;
+
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size) {
+    if (allocations_left > 0 && --allocations_left == 0) {
+        allocations_left = -1; // and every further one
+    }
+    return allocations_left < 0 ? NULL : __real_realloc(memory, size);
+}
 
 // --- A transcript of events: what they say, whatever pieces it came in -----------------------------------
 
@@ -72,6 +85,10 @@ static void hear(void *user, const struct chat_stream_event *event) {
     listener->ends += event->kind >= CHAT_STREAM_EVENT_FINISHED;
 }
 
+static void count_ends(void *user, const struct chat_stream_event *event) {
+    ((struct listener *)user)->ends += event->kind >= CHAT_STREAM_EVENT_FINISHED;
+}
+
 static void release(struct listener *listener) {
     arena_release(&listener->arena);
     buffer_release(&listener->transcript);
@@ -79,10 +96,12 @@ static void release(struct listener *listener) {
     buffer_release(&listener->arguments);
 }
 
-static struct chat_stream *open_sample(const struct sample *sample, struct listener *listener) {
+static struct chat_stream *open_sample(const struct sample *sample, struct listener *listener,
+                                       bool (*is_control)(void *, struct slice)) {
     struct chat_stream *stream;
     locum_error error;
-    struct chat_stream_options options = {.beginning = sample->beginning, .tell = hear, .user = listener};
+    struct chat_stream_options options = {
+        .beginning = sample->beginning, .is_control = is_control, .tell = hear, .user = listener};
     if (sample->reasoning) {
         options.format.reasoning = chat_stream_reasoning_named(slice_text(sample->reasoning));
         assert_non_null(options.format.reasoning);
@@ -104,7 +123,7 @@ static struct chat_stream *open_sample(const struct sample *sample, struct liste
 // Feeds text in pieces that end at the given places (and at its end).
 static void parse(const struct sample *sample, struct slice text, const size_t *cuts, size_t count,
                   struct listener *listener) {
-    struct chat_stream *stream = open_sample(sample, listener);
+    struct chat_stream *stream = open_sample(sample, listener, NULL);
     size_t at = 0;
     for (size_t i = 0; i <= count; i++) {
         size_t end = i < count ? cuts[i] : text.size;
@@ -293,6 +312,100 @@ static void test_control_tokens(void **state) {
     release(&listener);
 }
 
+static const char *const tokens[] = {
+    "<tool_call>", "</tool_call>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|return|>", "<|call|>",
+    "<|constrain|>", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>",
+    "<｜tool▁calls▁end｜>", "<|tool_calls_section_begin|>", "<|tool_call_begin|>", "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>", "<|tool_calls_section_end|>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]",
+    "<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", "<|\"|>", "<|tool_call_start|>", "<|tool_call_end|>",
+    "<|python_tag|>", "<|tool_call|>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<minimax:tool_call>",
+    "</minimax:tool_call>", "<|START_THINKING|>", "<|END_THINKING|>", "<|START_ACTION|>", "<|END_ACTION|>"};
+
+// Bytes of the token at the start of text; 0: there is none.
+static size_t token_at(struct slice text) {
+    for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
+        if (slice_starts(text, slice_text(tokens[i]))) return strlen(tokens[i]);
+    }
+    return 0;
+}
+
+static bool is_token(void *user, struct slice text) {
+    (void)user;
+    return text.size > 0 && token_at(text) == text.size;
+}
+
+// As an engine gives it whose vocabulary has the marks: they come as control tokens, and say the same.
+static void test_samples_as_tokens(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sample_count; i++) {
+        const struct sample *sample = &samples[i];
+        struct listener listener;
+        struct chat_stream *stream = open_sample(sample, &listener, is_token);
+        for (struct slice text = slice_text(sample->text); text.size > 0;) {
+            size_t token = token_at(text), size = token > 0 ? token : 1;
+            assert_int_equal(chat_stream_feed(stream, slice_make(text.data, size), token > 0), LOCUM_OK);
+            text = slice_from(text, size);
+        }
+        assert_int_equal(chat_stream_finish(stream), LOCUM_OK);
+        chat_stream_close(stream);
+        assert_transcript(sample, &listener, sample->expected);
+        release(&listener);
+    }
+}
+
+// Without the tokens' flag the same bytes are ordinary text, which is what a model quotes.
+static void test_quoted_tokens_are_text(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sample_count; i++) {
+        const struct sample *sample = &samples[i];
+        struct listener listener;
+        if (token_at(slice_text(sample->text)) == 0 || sample->beginning != CHAT_STREAM_FRESH) continue;
+        const struct chat_stream_calls *calls = NULL;
+        if (sample->calls) calls = chat_stream_calls_named(slice_text(sample->calls));
+        bool marked = calls && !(calls->flags & CHAT_STREAM_CHANNELS); // by tokens alone
+        for (size_t k = 0; calls && k < CHAT_STREAM_OPENERS && calls->openers[k].text; k++) {
+            marked &= is_token(NULL, slice_text(calls->openers[k].text));
+        }
+        if (!marked) continue;
+        struct chat_stream *stream = open_sample(sample, &listener, is_token);
+        assert_int_equal(chat_stream_feed(stream, slice_text(sample->text), false), LOCUM_OK);
+        assert_int_equal(chat_stream_finish(stream), LOCUM_OK);
+        chat_stream_close(stream);
+        assert_int_equal(listener.calls, 0);
+        assert_true(slice_is(buffer_slice(&listener.text), sample->text));
+        release(&listener);
+    }
+}
+
+// The n-th allocation fails, for every n: E_OUT_OF_MEMORY, and nothing is told after it.
+static void test_no_memory(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sample_count; i++) {
+        const struct sample *sample = &samples[i];
+        bool whole = false;
+        for (int n = 1; !whole; n++) {
+            struct listener listener = {0};
+            struct chat_stream_options options = {
+                .beginning = sample->beginning, .tell = count_ends, .user = &listener};
+            struct chat_stream *stream;
+            locum_error error;
+            if (sample->reasoning) {
+                options.format.reasoning = chat_stream_reasoning_named(slice_text(sample->reasoning));
+            }
+            if (sample->calls) options.format.calls = chat_stream_calls_named(slice_text(sample->calls));
+            allocations_left = n;
+            locum_status status = chat_stream_open(&options, &stream, &error);
+            if (status == LOCUM_OK) status = chat_stream_feed(stream, slice_text(sample->text), false);
+            if (status == LOCUM_OK) status = chat_stream_finish(stream);
+            whole = allocations_left > 0;
+            allocations_left = 0;
+            assert_int_equal(status, whole ? LOCUM_OK : LOCUM_E_OUT_OF_MEMORY);
+            assert_int_equal(listener.ends, whole);
+            chat_stream_close(stream);
+        }
+    }
+}
+
 static void test_too_long_a_call_is_text(void **state) {
     (void)state;
     struct buffer text = {0};
@@ -359,7 +472,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples_in_any_pieces),  cmocka_unit_test(test_truncation_at_every_byte),
         cmocka_unit_test(test_malformed_calls_stay_text), cmocka_unit_test(test_text_is_conserved),
-        cmocka_unit_test(test_control_tokens),         cmocka_unit_test(test_too_long_a_call_is_text),
+        cmocka_unit_test(test_control_tokens),         cmocka_unit_test(test_samples_as_tokens),
+        cmocka_unit_test(test_quoted_tokens_are_text), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_too_long_a_call_is_text),
         cmocka_unit_test(test_detect),                 cmocka_unit_test(test_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
