@@ -17,14 +17,17 @@ static const char *text_of(const struct gguf_meta *meta, struct arena *arena, co
     return arena_copy_text(arena, text.data, text.size);
 }
 
-// The first element of a scalar or array, 0 if it is not there or no number: this is a description, errors
-// belong to opening the model.
+// A scalar, or the largest element of an array (one for each layer, 0 where a layer has none of it); 0 if
+// there is no number: this is a description, errors belong to opening the model.
 static uint32_t number_of(const struct gguf_meta *meta, const char *key) {
     const struct gguf_value *value = gguf_meta_find(meta, key);
-    uint64_t number;
-    if (!value || value->count == 0 || !gguf_value_u64(value, 0, &number) || number > UINT32_MAX)
-        return 0;
-    return (uint32_t)number;
+    uint64_t largest = 0;
+    for (uint64_t i = 0; value && i < value->count && i < LIMIT_LAYERS; i++) {
+        uint64_t number;
+        if (!gguf_value_u64(value, i, &number) || number > UINT32_MAX) return 0;
+        if (number > largest) largest = number;
+    }
+    return (uint32_t)largest;
 }
 
 static const char *tokenizer_of(const struct gguf_meta *meta, struct arena *arena) {

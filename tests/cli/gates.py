@@ -19,7 +19,7 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "olmoe": "good-olmoe-mixed", "qwen3": "good-qwen3-f32", "gemma3": "good-gemma3-mixed",
             "gemma4": "good-gemma4-mixed",
             "ernie4_5-moe": "good-ernie4_5-moe-mixed", "lfm2moe": "good-lfm2moe-mixed",
-            "llama4": "good-llama4-chunks",
+            "llama4": "good-llama4-q8_0",
             "granitemoe": "good-granitemoe-mixed", "qwen3vlmoe": "good-qwen3vlmoe-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
             "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}

@@ -204,6 +204,17 @@ static void description_is_patient(void **state) {
     assert_int_equal(info.heads_kv, 0);
 }
 
+// Numbers for each layer: what the layers have that have any.
+static void description_of_unequal_layers(void **state) {
+    (void)state;
+    struct toy_spec s = toy_spec_of("lfm2moe"); // the first layer has no heads of keys
+    struct toy_model *toy = toy_create(&s);
+    open_toy(toy);
+    assert_null(info.unsupported);
+    assert_int_equal(info.heads, s.heads);
+    assert_int_equal(info.heads_kv, s.heads_kv);
+}
+
 // ---- lists --------------------------------------------------------------------------------------
 static void tensors_are_listed(void **state) {
     (void)state;
@@ -311,6 +322,7 @@ int main(void) {
         TEST(extra_tensors_are_counted),
         TEST(vocabulary_alone),
         TEST(description_is_patient),
+        TEST(description_of_unequal_layers),
         TEST(tensors_are_listed),
         TEST(metadata_are_listed),
         TEST(tokenizer_counts_and_cuts),

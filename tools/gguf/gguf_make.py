@@ -622,6 +622,9 @@ FIXTURES = {
     "good-llama4-chunks": fixture(
         "llama4 in F32 with chunks of 48 positions and scores that grow every 64", arch="llama4",
         layers=4, window=48, temperature_span=64, **LLAMA4),
+    "good-llama4-q8_0": fixture(
+        "llama4 in Q8_0 with chunks of 80 positions", arch="llama4", layers=4, window=80,
+        temperature_span=100, type="Q8_0", **{**LLAMA4, "vocab": 640}),
     "good-llama4-mixed": fixture(
         "llama4, mixed K types", "tiny256", arch="llama4", layers=4, window=8192, types=MIXED,
         **{**LLAMA4, "vocab": 640, "shared_ff": 256}),
