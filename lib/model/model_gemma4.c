@@ -120,6 +120,21 @@ static void add_extra(struct model_builder *b, uint32_t layer, const struct gemm
     model_add_block(b, layer);
 }
 
+// Whether the layer can look into that cache of an earlier one.
+static bool can_share(struct model_builder *b, uint32_t layer, uint32_t cache) {
+    if (b->plan.status != LOCUM_OK) return false;
+    if (cache == PLAN_NONE) {
+        model_fail(b, LOCUM_E_FORMAT,
+                   "layer %u shares keys and values, but no layer of its kind has any", layer);
+        return false;
+    }
+    uint32_t heads = b->params->heads[layer], heads_kv = b->plan.plan.caches[cache].heads_kv;
+    if (heads % heads_kv == 0) return true;
+    model_fail(b, LOCUM_E_FORMAT, "layer %u has %u heads, no multiple of the %u whose keys it shares",
+               layer, heads, heads_kv);
+    return false;
+}
+
 static void attention(struct model_builder *b, uint32_t layer, struct gemma4 *g) {
     int kind = g->windowed[layer] ? LOCAL : GLOBAL;
     struct model_attention how = {
@@ -133,11 +148,7 @@ static void attention(struct model_builder *b, uint32_t layer, struct gemma4 *g)
         .shares_cache = layer >= g->first_shared,
         .cache = g->cache[kind],
     };
-    if (how.shares_cache && how.cache == PLAN_NONE) {
-        model_fail(b, LOCUM_E_FORMAT,
-                   "layer %u shares keys and values, but no layer of its kind has any", layer);
-        return;
-    }
+    if (how.shares_cache && !can_share(b, layer, how.cache)) return;
     g->cache[kind] = model_attention(b, layer, how);
 }
 

@@ -817,6 +817,11 @@ static void shared_caches_of_gemma4(void **state) {
     assert_int_equal(op_of(plan, PLAN_ATTENTION, 4)->u.attention.cache, 2);
     toy_set_u32(w.toy, ".attention.shared_kv_layers", 4);
     refused(LOCUM_E_FORMAT, "layer 1 shares keys and values", NULL);
+    const uint32_t heads[] = {4, 4, 4, 3, 4}, heads_kv[] = {2, 2, 2, 1, 2};
+    toy_set_u32(w.toy, ".attention.shared_kv_layers", 2);
+    toy_set_array(w.toy, ".attention.head_count", GGUF_U32, heads, 5);
+    toy_set_array(w.toy, ".attention.head_count_kv", GGUF_U32, heads_kv, 5);
+    refused(LOCUM_E_FORMAT, "layer 3 has 3 heads, no multiple of the 2", NULL);
     toy_set_u32(w.toy, ".attention.shared_kv_layers", 5);
     refused(LOCUM_E_FORMAT, "gemma4.attention.shared_kv_layers", NULL);
 }
