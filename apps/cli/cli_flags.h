@@ -67,6 +67,7 @@ enum cli_flag_id {
     CLI_OUT,
     CLI_NO_LOOKAHEAD,
     CLI_NO_PROFILE,
+    CLI_VERIFY,
     CLI_TENSORS,
     CLI_IDS,
     CLI_SPECIAL,

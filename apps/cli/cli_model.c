@@ -78,6 +78,7 @@ static void read_options(const struct cli_arguments *arguments, locum_options *o
     out->metrics_path = flags[CLI_METRICS].text;
     out->io_trace_path = flags[CLI_IO_TRACE].text;
     out->no_lookahead = flags[CLI_NO_LOOKAHEAD].given;
+    out->verify = flags[CLI_VERIFY].given;
     out->cache_path = cli_cache_folder();
     // What is measured must not depend on what ran before, nor what it asks for be taken for use.
     out->no_profile = flags[CLI_NO_PROFILE].given || arguments->command == CLI_BENCH;

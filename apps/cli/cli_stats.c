@@ -36,7 +36,7 @@ static json_t *experts_json(const locum_stats *s) {
     json_t *ahead = json_pack("{s:o, s:o, s:o}", "read", cli_json_count(s->read_ahead), "used",
                               cli_json_count(s->read_ahead_used), "wasted",
                               cli_json_count(s->read_ahead_wasted));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hits",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "hits",
                      cli_json_count(s->hits_prefill + s->hits_decode), "misses",
                      cli_json_count(s->misses_prefill + s->misses_decode), "hit_rate_prefill",
                      hit_rate_json(s->hits_prefill, s->misses_prefill), "hit_rate_decode",
@@ -44,7 +44,8 @@ static json_t *experts_json(const locum_stats *s) {
                      cli_json_count(s->bytes_read), "reads", cli_json_count(s->reads),
                      "reads_at_once", cli_json_count(s->reads_at_once), "reading_s",
                      cli_json_real(s->reading_s), "evictions", cli_json_count(s->evictions),
-                     "read_ahead", ahead, "warmed", cli_json_count(s->warmed),
+                     "read_ahead", ahead, "warmed", cli_json_count(s->warmed), "verified",
+                     cli_json_count(s->verified),
                      "slots_bytes", cli_json_count(s->slots_bytes), "demand_bytes_per_token",
                      cli_json_count(s->demand_bytes_per_token));
 }

@@ -92,6 +92,8 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
     [CLI_NO_PROFILE] = {"no-profile", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
                         "neither use nor keep which experts answers of this model use; the answer "
                         "is the same"},
+    [CLI_VERIFY] = {"verify", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
+                    "stop when an expert is read again with other bytes than the first time"},
     [CLI_TENSORS] = {"tensors", 0, CLI_SWITCH, INSPECT, NULL, 0, 0, NULL,
                      "list the tensors as well"},
     [CLI_IDS] = {"ids", 0, CLI_SWITCH, TOKENIZE, NULL, 0, 0, NULL,

@@ -174,6 +174,9 @@ typedef struct locum_options {
     // what cannot be read or written there is told to log.
     const char *cache_path;
     bool no_profile;
+    // Compare the bytes of an expert with those of its first read, each time it is read again: another
+    // result is LOCUM_E_IO. For a drive, memory or file that is not trusted.
+    bool verify;
 } locum_options;
 LOCUM_API void locum_options_init(locum_options *options);
 
@@ -323,6 +326,7 @@ typedef struct locum_stats {
     // Experts read because they would probably be needed; of all of those judged by now, needed or not
     // before they gave up their slot. A needed one is a hit.
     uint64_t read_ahead, read_ahead_used, read_ahead_wasted;
+    uint64_t verified; // reads compared with the first one of their expert, with `verify`
     uint64_t warmed; // experts read because earlier runs used them, since opening
     // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
     // slots that have an expert in them.

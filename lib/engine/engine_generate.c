@@ -204,6 +204,7 @@ static void account(struct answer *a, const struct mark *start, const struct mar
     s->reads_at_once = last->in_flight_most;
     s->reading_s = seconds(last->reading_ns - first->reading_ns);
     s->evictions = last->evictions - first->evictions;
+    s->verified = last->verified - first->verified;
     s->warmed = last->warmed;
     s->read_ahead = last->hinted - first->hinted;
     s->read_ahead_used = last->hinted_used - first->hinted_used;

@@ -106,6 +106,7 @@ static locum_status list_experts(struct engine_layout *out, locum_error *error) 
 
 static locum_status make(const struct locum_file *file, const locum_options *options,
                          struct engine_layout *out, locum_error *error) {
+    out->verify = options->verify;
     STATUS_TRY(choose_cpu(options, out, error));
     STATUS_TRY(choose_threads(options, out, error));
     STATUS_TRY(model_build(file->gguf, &out->arena, &out->model, error));
@@ -146,7 +147,8 @@ struct store_config engine_layout_store(const struct engine_layout *layout) {
     return (struct store_config){.layers = layout->model.plan.layers,
                                  .layer = layout->layers,
                                  .file_count = layout->shards,
-                                 .io_uring = true};
+                                 .io_uring = true,
+                                 .verify = layout->verify};
 }
 
 uint64_t engine_layout_fixed(const struct engine_layout *layout, uint32_t context) {

@@ -30,6 +30,7 @@ struct engine_layout {
     uint64_t header_bytes;             // of the file's directory, held while loading
     uint32_t shards;
     uint32_t threads, cpus;
+    bool verify; // the store compares
     enum kernels_tier tier;
     struct kernels_cpu cpu;
 };

@@ -54,7 +54,7 @@ static void self_check(const struct store *store) {
 
 // How many of each thing a store has.
 struct counts {
-    uint64_t layers, files, experts, widest, extents, slots;
+    uint64_t layers, files, experts, widest, extents, slots, sums;
     uint32_t depth;
     const struct store_policy *policy;
 };
@@ -64,6 +64,7 @@ static struct counts count(const struct store_config *config, const struct store
                            .files = config->file_count,
                            .experts = cut->experts,
                            .widest = cut->experts_widest,
+                           .sums = config->verify ? cut->experts : 0,
                            .depth = config->depth == 0 ? DEPTH_DEFAULT : config->depth,
                            .policy = &store_policy_next};
 }
@@ -93,7 +94,9 @@ static uint64_t lay_out(struct store *store, uint8_t *memory, const struct count
     store->uses.steps = part(memory, &at, c->layers, sizeof *store->uses.steps);
     store->uses.count = part(memory, &at, c->experts, sizeof *store->uses.count);
     store->uses.order = part(memory, &at, c->experts, sizeof *store->uses.order);
+    store->verify.sum = part(memory, &at, c->sums, sizeof *store->verify.sum);
     store->hints.id = part(memory, &at, c->widest, sizeof *store->hints.id);
+    if (c->sums == 0) store->verify.sum = NULL;
     store->step.ready = part(memory, &at, c->widest, sizeof *store->step.ready);
     store->pool.extent = part(memory, &at, c->extents, sizeof *store->pool.extent);
     store->pool.slot = part(memory, &at, c->slots, sizeof *store->pool.slot);
@@ -468,10 +471,30 @@ static void fail_entry(struct store *store, struct store_entry *entry) {
     step->status = step->error.status;
 }
 
+// With verify: the bytes are those of the expert's first read; else why is in the reader.
+static bool is_right(struct store *store, uint32_t number) {
+    if (store->verify.sum == NULL) return true;
+    uint32_t expert = store->pool.slot[number].expert, layer = store_layer_of(store, expert);
+    uint32_t id = expert - store->layer_first[layer];
+    const struct store_segment *segments =
+        &store->layer[layer].segments[(size_t)id * STORE_SEGMENTS];
+    struct store_layout layout;
+    store_layout_make(segments, store->cut.unit, &layout);
+    if (store_verify_same(&store->verify, expert, segments, &layout,
+                          store_pool_address(&store->pool, number)))
+        return true;
+    status_fail(&store->reader.why, LOCUM_E_IO,
+                "layer %u, expert %u: its bytes (from %llu on, %llu in all) are not those that were "
+                "read first: the drive, memory or the file has changed them",
+                layer, id, (unsigned long long)layout.range[0].offset,
+                (unsigned long long)layout.wanted);
+    return false;
+}
+
 static void arrive(struct store *store, const struct store_arrival *arrival) {
     struct store_slot *slot = &store->pool.slot[arrival->slot];
     store->hint_loads -= slot->entry == STORE_NONE;
-    if (!arrival->failed) {
+    if (!arrival->failed && is_right(store, arrival->slot)) {
         store_slot_move(slot, STORE_SLOT_READY);
         slot->fresh = true;
         became_ready(store, arrival->slot);
@@ -766,6 +789,8 @@ void store_get_stats(const struct store *store, struct store_stats *out) {
     out->reads = store->reader.reads;
     out->retries = store->reader.retries;
     out->bytes_read = store->reader.bytes_read;
+    out->verified = store->verify.compared;
+    out->unequal = store->verify.unequal;
     out->hinted = store->hints.begun_total;
     out->hinted_used = store->hints.used_total;
     out->hinted_wasted = store->hints.wasted_total;

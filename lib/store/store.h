@@ -69,6 +69,7 @@ struct store_config {
     uint64_t slot_bytes; // bytes of the pool, all overhead included; >= store_floor()
     uint32_t depth;      // reads in flight at most; 0: 8 to 16, by the slots that the pool begins with
     bool io_uring;       // allow it
+    bool verify;         // an expert's bytes must be those of its first read; 8 bytes for each more
     const struct log_sink *log;
     store_io_fn io; // told of each read, on the store's thread; NULL: nobody
     void *io_user;
@@ -150,6 +151,7 @@ struct store_stats {
     uint64_t bytes_wanted;       // of the segments
     uint64_t reads, retries, evictions;
     uint64_t hinted, hinted_used, hinted_wasted; // experts read for a hint: begun, then judged
+    uint64_t verified, unequal; // reads compared with the first one of their expert; that differed
     uint64_t warmed;         // experts read because earlier runs used them
     uint64_t wait_ns;        // store_take blocked with nothing to compute
     uint64_t reading_ns;     // at least one read was asked for and not yet taken in

@@ -13,6 +13,7 @@
 #include "store/store_hint.h"
 #include "store/store_read.h"
 #include "store/store_uses.h"
+#include "store/store_verify.h"
 
 // One expert of the running step.
 enum store_entry_state {
@@ -55,6 +56,7 @@ struct store {
     struct store_step step;
     struct store_hints hints;
     struct store_uses uses;
+    struct store_verify verify;
     uint32_t hint_loads; // experts on their way for no step (a hint, earlier runs): LOADING, no entry
     struct vmem memory; // the pool's
 

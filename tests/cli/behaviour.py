@@ -23,7 +23,7 @@ STATS_KEYS = {
         "prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
     "time": "compute_s io_wait_s sample_s",
     "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read reads reads_at_once "
-               "reading_s evictions read_ahead warmed slots_bytes demand_bytes_per_token",
+               "reading_s evictions read_ahead warmed verified slots_bytes demand_bytes_per_token",
     "memory": "budget floor dense kv recurrent scratch slots fixed peak_rss resident_dense resident_kv "
               "resident_slots"}
 

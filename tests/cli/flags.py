@@ -194,6 +194,14 @@ def no_profile():
         locum("run", *BASE["run"], **kept).expect(0, "not kept", file.name)
 
 
+def verify():
+    floor = str(inspect(MOE)["plan"]["floor"] + 4096)
+    plain, compared = (stats(*BASE["run"], "--memory", floor, *flag) for flag in ([], ["--verify"]))
+    counts = [one["experts"]["verified"] for one in (plain, compared)]
+    check(counts[0] == 0 < counts[1], f"reads compared: {counts}")
+    equal(compared["logits_hash"], plain["logits_hash"], "logits with --verify")
+
+
 def looks_ahead(command):
     """With a tight budget experts are read ahead, and with the flag none."""
     tight = ["--memory", str(inspect(MOE)["plan"]["floor"] + (64 << 10))]
@@ -376,6 +384,7 @@ EFFECTS = {
     ("bench", "metrics"): table("bench", "--metrics", "# locum_metrics v1"),
     ("run", "io-trace"): table("run", "--io-trace", "# io_trace v1"),
     ("bench", "io-trace"): table("bench", "--io-trace", "# io_trace v1"),
+    ("run", "verify"): verify,
     ("run", "no-profile"): no_profile,
     ("run", "no-lookahead"): lambda: looks_ahead("run"),
     ("bench", "no-lookahead"): lambda: looks_ahead("bench"),

@@ -148,6 +148,12 @@ static struct async_read_done complete(const struct sim_read *read) {
     done.bytes = read->bytes < rest ? read->bytes : (size_t)rest;
     fake_model_bytes(read->file->number, read->offset, read->buffer, done.bytes);
     sim_disk.bytes += done.bytes;
+    if (sim_disk.flip_percent > 0 && done.bytes > 0 &&
+        sim_chance(&sim_disk.random, sim_disk.flip_percent)) {
+        ((uint8_t *)read->buffer)[sim_below(&sim_disk.random, done.bytes)] ^=
+            (uint8_t)(1 << sim_below(&sim_disk.random, 8));
+        sim_disk.flips++;
+    }
     return done;
 }
 

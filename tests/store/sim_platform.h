@@ -24,11 +24,12 @@ struct sim_disk {
     struct sim_random random;
     uint64_t latency_ns_max;
     uint32_t fail_percent; // of the reads
+    uint32_t flip_percent; // of the reads get one wrong bit
     // Reads that touch this range of file 0 fail always, or `fail_once` times.
     uint64_t bad_offset, bad_bytes;
     uint32_t fail_times;
     // What it saw.
-    uint64_t reads, bytes, failures;
+    uint64_t reads, bytes, failures, flips;
     uint64_t last_offset; // of the read that was submitted last
 };
 extern struct sim_disk sim_disk;

@@ -498,6 +498,32 @@ static void test_a_prompt_keeps_what_earlier_runs_used(void **state) {
     close_store();
 }
 
+static void test_other_bytes_are_noticed(void **state) {
+    (void)state;
+    make_model(FAKE_STACKED, small_bytes, small_bytes);
+    world.model.config.verify = true;
+    open_store(floor_bytes(1));
+    static const uint32_t one[] = {3}, other[] = {4};
+    run(0, one, 1, STORE_ANY);
+    run(0, other, 1, STORE_ANY);
+    run(0, one, 1, STORE_ANY);
+    assert_true(stats().verified == 1 && stats().unequal == 0);
+    run(0, other, 1, STORE_ANY);
+    sim_disk.flip_percent = 100;
+    begin(0, one, 1, STORE_ANY);
+    struct store_expert expert;
+    bool got;
+    locum_error error;
+    // Three reads, each with a wrong bit: hardly all of them beside the expert's own bytes.
+    assert_int_equal(store_take(world.store, true, &expert, &got, &error), LOCUM_E_IO);
+    assert_non_null(strstr(error.text, "layer 0, expert 3"));
+    store_end(world.store);
+    sim_disk.flip_percent = 0;
+    run(0, one, 1, STORE_ANY); // the store stays usable
+    run(0, other, 1, STORE_ANY);
+    close_store();
+}
+
 static void test_hints_wait_for_the_step(void **state) {
     (void)state;
     make_model(FAKE_STACKED, small_bytes, large_bytes);
@@ -791,6 +817,7 @@ int main(void) {
         cmocka_unit_test(test_hinted_experts_are_hits),
         cmocka_unit_test(test_what_earlier_runs_used_is_there),
         cmocka_unit_test(test_a_prompt_keeps_what_earlier_runs_used),
+        cmocka_unit_test(test_other_bytes_are_noticed),
         cmocka_unit_test(test_hints_wait_for_the_step),
         cmocka_unit_test(test_wrong_hints_are_ignored),
         cmocka_unit_test(test_hint_that_fails),

@@ -21,7 +21,7 @@ enum { SEEDS = 2000 };
 #endif
 enum { STEPS = 40, SEEDS_REACH = 2000 }; // with so many the counts at the end are sure
 
-static uint64_t first_seed = 1, seeds = SEEDS, seed, warmed;
+static uint64_t first_seed = 1, seeds = SEEDS, seed, warmed, unequal;
 
 struct world {
     struct driver driver;
@@ -48,6 +48,7 @@ static void draw_config(struct world *world) {
     }
     config->files = world->files;
     config->depth = (uint32_t)sim_range(random, 1, 10);
+    config->verify = sim_chance(random, 30);
     uint64_t floor, full;
     assert_int_equal(store_floor(config, world->driver.held_most + 1, &floor, NULL), LOCUM_OK);
     assert_int_equal(store_full(config, &full, NULL), LOCUM_OK);
@@ -91,11 +92,34 @@ static void learn(struct world *world) {
     store_learn(world->driver.store, steps, uses);
 }
 
+// Each expert is read once while the disk is sound. From then on wrong bits have to be noticed.
+static void read_all(struct world *world) {
+    struct store *store = world->driver.store;
+    const struct store_config *config = &world->model.config;
+    for (uint32_t layer = 0; layer < config->layers; layer++) {
+        uint32_t ids[FAKE_EXPERTS_MAX], count = config->layer[layer].experts;
+        for (uint32_t i = 0; i < count; i++)
+            ids[i] = i;
+        assert_int_equal(store_begin(store, layer, ids, count, STORE_ASCENDING, STORE_PREFILL, NULL),
+                         LOCUM_OK);
+        struct store_expert expert;
+        bool got = true;
+        while (got) {
+            assert_int_equal(store_take(store, true, &expert, &got, NULL), LOCUM_OK);
+            if (got) store_done(store, expert.slot);
+        }
+        store_end(store);
+    }
+}
+
 static uint64_t run_seed(struct world *world) {
     open_world(world);
     struct driver *driver = &world->driver;
     if (sim_chance(&driver->random, 50)) learn(world);
+    bool flips = world->model.config.verify && driver->may_fail;
+    if (flips) read_all(world);
     for (uint32_t i = 0; i < STEPS; i++) {
+        sim_disk.flip_percent = flips ? 10 : 0;
         bool fails = driver->may_fail && sim_chance(&driver->random, 40);
         sim_disk.fail_percent = fails ? 15 : 0;
         driver_step(driver, i);
@@ -104,6 +128,8 @@ static uint64_t run_seed(struct world *world) {
     store_get_stats(driver->store, &stats);
     store_destroy(driver->store);
     assert_int_equal(sim_vmem_bytes, 0);
+    unequal += stats.unequal;
+    assert_true(stats.unequal <= sim_disk.flips);
     warmed += stats.warmed;
     return stats.evictions;
 }
@@ -130,7 +156,7 @@ static void test_seeds(void **state) {
     if (seeds < SEEDS_REACH) return;
     // The seeds reach what they are meant to reach.
     assert_true(hits > 50000 && misses > 50000 && evictions > 50000);
-    assert_true(warmed > 5000);
+    assert_true(warmed > 5000 && unequal > 500);
     assert_true(revoked > 500 && failed > 500 && hinted > 5000 && resizes > 2000);
 }
 
