@@ -68,9 +68,12 @@ static int compute(const struct bench *b, locum_session *session, uint32_t count
     request.prompt_count = count;
     request.predict = answer;
     request.ignore_end = true;
-    request.sampling.temperature = 0;
-    request.sampling.has_seed = true;
-    request.sampling.seed = b->seed;
+    locum_sampling sampling;
+    locum_sampling_init(&sampling);
+    sampling.temperature = 0;
+    sampling.has_seed = true;
+    sampling.seed = b->seed;
+    request.sampling = &sampling;
     request.event = on_event;
     locum_error error;
     locum_status status = locum_generate(session, &request, NULL, stats, &error);

@@ -103,6 +103,19 @@ static void print_sizes(const locum_file_info *info) {
     }
 }
 
+// What the model brings along; the rest of sampling is off or `locum run`'s default.
+static void print_sampling(const locum_file *file) {
+    locum_setting setting;
+    const char *card = locum_file_sampling_card(file);
+    cli_output_print("\nSampling\n");
+    for (uint32_t i = 0; locum_file_get_sampling(file, i, &setting); i++) {
+        bool usual = i < 4; // temperature, top-k, top-p, min-p: always of interest
+        if (!usual && strcmp(setting.source, "default") == 0) continue;
+        bool from_card = card && strcmp(setting.source, "card") == 0;
+        row(setting.name, "%s (%s)", setting.value, from_card ? card : setting.source);
+    }
+}
+
 static void print_line(const char *text) {
     cli_output_print("%s\n", text);
 }
@@ -189,6 +202,18 @@ static json_t *plan_json(const struct judgement *j) {
     return out;
 }
 
+static json_t *sampling_json(const locum_file *file) {
+    json_t *out = json_object();
+    locum_setting setting;
+    for (uint32_t i = 0; locum_file_get_sampling(file, i, &setting); i++) {
+        json_object_set_new(out, setting.name,
+                            json_pack("{s:s, s:s}", "value", setting.value, "source",
+                                      setting.source));
+    }
+    json_object_set_new(out, "card", cli_json_text(locum_file_sampling_card(file)));
+    return out;
+}
+
 static json_t *metadata_json(const locum_file *file) {
     json_t *out = json_object();
     const char *key;
@@ -263,6 +288,7 @@ static int print_json(const struct cli_model *model, const struct judgement *j) 
     add_counts(out, info);
     json_object_set_new(out, "runnable", json_boolean(j->runnable));
     json_object_set_new(out, "reason", cli_json_text(j->reason.text[0] ? j->reason.text : NULL));
+    json_object_set_new(out, "sampling", sampling_json(model->file));
     json_object_set_new(out, "plan", plan_json(j));
     json_object_set_new(out, "metadata", metadata_json(model->file));
     if (model->arguments->flags[CLI_TENSORS].given) {
@@ -284,6 +310,7 @@ int cli_inspect(const struct cli_arguments *arguments) {
         print_head(&model.info);
         print_shape(&model.info);
         print_sizes(&model.info);
+        print_sampling(model.file);
         print_judgement(&j, model.info.path);
         if (arguments->flags[CLI_TENSORS].given) print_tensors(model.file);
     }

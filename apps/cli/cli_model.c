@@ -9,6 +9,7 @@
 #include "cli_number.h"
 #include "cli_output.h"
 #include "cli_progress.h"
+#include "cli_sampling.h"
 #include "platform/file_write.h"
 
 // ---- what the library reports ------------------------------------------------------------------
@@ -226,15 +227,17 @@ const char *cli_model_setting(const struct cli_model *model, const char *name) {
     return "";
 }
 
-static int flag_of(const char *name) {
-    int id = 0;
-    while (id < CLI_FLAGS && strcmp(cli_flag_table[id].name, name) != 0)
-        id++;
-    return id;
+static const char *source_name(const char *source) {
+    static const char *const names[][2] = {
+        {"given", "command line"}, {"file", "model"}, {"card", "makers of the model"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i][0], source) == 0) return names[i][1];
+    }
+    return source;
 }
 
 static void show_setting(const char *name, const char *value, const char *source) {
-    cli_output_note("  %-10s %-22s %s", name, value, source);
+    cli_output_note("  %-18s %-22s %s", name, value, source);
 }
 
 // What is decided by the command alone.
@@ -244,6 +247,8 @@ static void show_request_settings(const struct cli_arguments *arguments) {
         const char *otherwise;
     } settings[] = {{CLI_PREDICT, "until the answer ends"},
                     {CLI_SEED, "drawn"},
+                    {CLI_LOGIT_BIAS, "none"},
+                    {CLI_DRY_SEQUENCE_BREAKER, "[\"\\n\", \":\", \"\\\"\", \"*\"]"},
                     {CLI_IGNORE_EOS, "off"},
                     {CLI_RAW, "off"}};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -258,13 +263,8 @@ static void show_request_settings(const struct cli_arguments *arguments) {
 static void show_settings(const struct cli_model *model) {
     locum_setting setting;
     for (uint32_t i = 0; locum_model_get_setting(model->model, i, &setting); i++) {
-        int id = flag_of(setting.name);
-        bool given = id < CLI_FLAGS && model->arguments->flags[id].given;
-        bool sampling = id >= CLI_TEMP && id <= CLI_MIN_P;
-        const char *value = given && sampling ? model->arguments->flags[id].text : setting.value;
-        bool from_file = strcmp(setting.source, "file") == 0;
-        const char *source = given ? "command line" : from_file ? "model" : "default";
-        show_setting(setting.name, value, source);
+        locum_setting applies = cli_sampling_applies(model->arguments, &setting);
+        show_setting(applies.name, applies.value, source_name(applies.source));
     }
     if (model->arguments->command == CLI_RUN) show_request_settings(model->arguments);
 }

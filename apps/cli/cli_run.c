@@ -10,22 +10,26 @@
 #include "cli_commands.h"
 #include "cli_input.h"
 #include "cli_interrupt.h"
+#include "cli_json.h"
 #include "cli_model.h"
 #include "cli_number.h"
 #include "cli_output.h"
 #include "cli_progress.h"
+#include "cli_sampling.h"
 #include "cli_stats.h"
 #include "platform/terminal.h"
 
 struct run {
     const struct cli_arguments *arguments;
     struct cli_model model;
+    struct cli_sampling sampling;
     struct cli_input prompt;
     struct file_write *stats_file; // NULL: no --stats
     locum_token *ids;              // of the prompt
     size_t id_count;
     locum_token *answer; // ids, kept for --stats
     char *text;          // likewise
+    json_t *logprobs;    // likewise, with --logprobs
     size_t answer_count, answer_room, text_size, text_room;
     bool no_memory;
 };
@@ -50,6 +54,19 @@ static void keep_token(struct run *run, locum_token token) {
     run->answer[run->answer_count++] = token;
 }
 
+static json_t *logprob_json(locum_token token, float logprob) {
+    return json_pack("{s:i, s:o}", "id", (int)token, "logprob", cli_json_real((double)logprob));
+}
+
+static void keep_logprobs(struct run *run, const locum_event *event) {
+    json_t *one = logprob_json(event->token, event->logprob), *top = json_array();
+    for (uint32_t i = 0; i < event->top_count; i++)
+        json_array_append_new(top, logprob_json(event->top[i].token, event->top[i].logprob));
+    json_object_set_new(one, "top", top);
+    if (!run->logprobs) run->logprobs = json_array();
+    if (json_array_append_new(run->logprobs, one) != 0) run->no_memory = true;
+}
+
 static void keep_text(struct run *run, const char *text, size_t size) {
     if (!reserve(&run->text, run->text_size + size, 1, &run->text_room)) {
         run->no_memory = true;
@@ -64,6 +81,7 @@ static bool on_event(void *user, const locum_event *event) {
     struct run *run = user;
     if (event->kind == LOCUM_EVENT_TOKEN) {
         if (run->stats_file) keep_token(run, event->token);
+        if (run->arguments->flags[CLI_LOGPROBS].given) keep_logprobs(run, event);
         return run->no_memory;
     }
     if (run->stats_file) keep_text(run, event->text, event->text_size);
@@ -80,6 +98,8 @@ static int check_usage(const struct cli_arguments *arguments) {
         return cli_output_usage("run", "--system needs a chat template, and this version applies "
                                        "none; write the text into the prompt");
     }
+    if (flags[CLI_LOGPROBS].given && !flags[CLI_STATS].given)
+        return cli_output_usage("run", "--logprobs are written with --stats FILE");
     if (dash && strcmp(arguments->operands[1], "-") != 0) {
         return cli_output_usage("run", "after MODEL only - can stand; a prompt is given with -p");
     }
@@ -132,15 +152,9 @@ static void fill_request(struct run *run, locum_request *request) {
     request->user = run;
     request->ignore_end = flags[CLI_IGNORE_EOS].given;
     if (flags[CLI_PREDICT].given) request->predict = (uint32_t)flags[CLI_PREDICT].integer;
-    if (flags[CLI_TEMP].given) request->sampling.temperature = (float)flags[CLI_TEMP].real;
-    if (flags[CLI_TOP_P].given) request->sampling.top_p = (float)flags[CLI_TOP_P].real;
-    if (flags[CLI_MIN_P].given) request->sampling.min_p = (float)flags[CLI_MIN_P].real;
-    if (flags[CLI_TOP_K].given) { // -1 means off here, and "not given" to the library
-        int64_t top_k = (int64_t)flags[CLI_TOP_K].integer;
-        request->sampling.top_k = top_k < 0 ? 0 : (int32_t)top_k;
-    }
-    request->sampling.has_seed = flags[CLI_SEED].given;
-    request->sampling.seed = flags[CLI_SEED].integer;
+    request->sampling = &run->sampling.sampling;
+    request->logprobs = flags[CLI_LOGPROBS].given;
+    request->top_logprobs = (uint32_t)flags[CLI_LOGPROBS].integer;
 }
 
 static void append_rate(char *line, size_t room, uint64_t tokens, const char *what, uint64_t steps,
@@ -183,8 +197,8 @@ static int finish(struct run *run, const locum_stats *stats, locum_finish ended,
         closing_line(run, stats);
     }
     if (!run->stats_file) return status;
-    struct cli_stats_run numbers = {&run->model,       stats,     run->answer,
-                                    run->answer_count, run->text, run->text_size};
+    struct cli_stats_run numbers = {&run->model, stats,          run->answer,  run->answer_count,
+                                    run->text,   run->text_size, run->logprobs};
     int written = cli_stats_write(run->stats_file, &numbers);
     run->stats_file = NULL;
     return status == CLI_EXIT_OK ? written : status;
@@ -239,7 +253,8 @@ int cli_run(const struct cli_arguments *arguments) {
     if (status == CLI_EXIT_OK) status = cli_model_check_outputs(arguments, "run");
     if (status != CLI_EXIT_OK) return status;
     struct run run = {.arguments = arguments};
-    status = prepare(&run);
+    status = cli_sampling_read(arguments, &run.sampling);
+    if (status == CLI_EXIT_OK) status = prepare(&run);
     if (status == CLI_EXIT_OK) status = generate(&run);
     file_write_cancel(run.stats_file);
     status = cli_model_close(&run.model, status);
@@ -247,5 +262,7 @@ int cli_run(const struct cli_arguments *arguments) {
     free(run.ids);
     free(run.answer);
     free(run.text);
+    json_decref(run.logprobs);
+    cli_sampling_release(&run.sampling);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "cli_json.h"
 #include "cli_output.h"
+#include "cli_sampling.h"
 
 int cli_stats_open(const char *path, struct file_write **out) {
     *out = NULL;
@@ -86,6 +87,7 @@ static json_t *to_json(const struct cli_stats_run *run) {
         {"ids", ids_json(run)},
         {"logits_hash", cli_json_text(hash)},
         {"seed", cli_json_seed(s->seed)},
+        {"sampling", cli_sampling_json(run->model->arguments, run->model->model)},
         {"text", cli_json_bytes(run->text, run->text_size)},
         {"prefill_tok_s", rate_json(s->computed_tokens, s->prefill_s)},
         {"decode_tok_s", rate_json(s->decode_steps, s->decode_s)},
@@ -101,6 +103,7 @@ static json_t *to_json(const struct cli_stats_run *run) {
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         json_object_set_new(out, entries[i].key, entries[i].value);
     }
+    if (run->logprobs) json_object_set(out, "logprobs", run->logprobs);
     return out;
 }
 

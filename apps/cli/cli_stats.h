@@ -9,6 +9,7 @@
 #ifndef CLI_CLI_STATS_H
 #define CLI_CLI_STATS_H
 
+#include <jansson.h>
 #include <locum/locum.h>
 #include <stddef.h>
 
@@ -22,6 +23,7 @@ struct cli_stats_run {
     size_t id_count;
     const char *text; // the answer
     size_t text_size;
+    json_t *logprobs; // a list, stays the caller's; NULL: not asked for
 };
 
 // Before the run, so that a path that cannot be written is found out first. Without a path *out is

@@ -3,6 +3,8 @@
 // The tables behind parsing, help, the page docs/commands.md and the test that tries every flag.
 #include "cli_flags.h"
 
+#include <locum/locum.h>
+
 #define RUN        (1U << CLI_RUN)
 #define INSPECT    (1U << CLI_INSPECT)
 #define TOKENIZE   (1U << CLI_TOKENIZE)
@@ -10,6 +12,7 @@
 #define REPORT     (1U << CLI_REPORT)
 #define HELP       (1U << CLI_HELP)
 #define VERSION    (1U << CLI_VERSION)
+#define SAMPLES    RUN
 #define MODEL_SETS (RUN | INSPECT | BENCH)
 #define EVERY      (RUN | INSPECT | TOKENIZE | BENCH | REPORT | VERSION | HELP)
 
@@ -34,15 +37,71 @@ const struct cli_flag cli_flag_table[CLI_FLAGS] = {
                  "no chat template: the prompt is the whole text, and may name special tokens"},
     [CLI_IGNORE_EOS] = {"ignore-eos", 0, CLI_SWITCH, RUN, NULL, 0, 0, NULL,
                         "go on past tokens that end an answer"},
-    [CLI_TEMP] = {"temp", 0, CLI_REAL, RUN, "X", 0, 1e6, NULL,
+    [CLI_TEMP] = {"temp", 0, CLI_REAL, SAMPLES, "X", 0, 1e6, NULL,
                   "temperature (the model's own, else 0.8); 0 takes the likeliest token"},
-    [CLI_TOP_K] = {"top-k", 0, CLI_INTEGER, RUN, "N", -1, I32_MOST, NULL,
+    [CLI_TOP_K] = {"top-k", 0, CLI_INTEGER, SAMPLES, "N", -1, I32_MOST, NULL,
                    "keep the N likeliest tokens (the model's own, else 40); 0 or -1: all"},
-    [CLI_TOP_P] = {"top-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
+    [CLI_TOP_P] = {"top-p", 0, CLI_REAL, SAMPLES, "X", 0, 1, NULL,
                    "keep the likeliest tokens that together have X (the model's own, else 0.95); "
                    "1: all"},
-    [CLI_MIN_P] = {"min-p", 0, CLI_REAL, RUN, "X", 0, 1, NULL,
+    [CLI_MIN_P] = {"min-p", 0, CLI_REAL, SAMPLES, "X", 0, 1, NULL,
                    "drop tokens below X times the likeliest (the model's own, else 0.05); 0: none"},
+    [CLI_TYPICAL_P] = {"typical-p", 0, CLI_REAL, SAMPLES, "X", 0, 1, NULL,
+                       "keep the tokens of most typical surprise that together have more than X "
+                       "(1: all)"},
+    [CLI_TOP_N_SIGMA] = {"top-n-sigma", 0, CLI_REAL, SAMPLES, "X", -1, 1e6, NULL,
+                         "drop tokens more than X standard deviations of the logits below the best "
+                         "(-1, as 0: none)"},
+    [CLI_XTC_PROBABILITY] = {"xtc-probability", 0, CLI_REAL, SAMPLES, "X", 0, 1, NULL,
+                             "how often to drop all but the least of the likely tokens (the "
+                             "model's own, else 0)"},
+    [CLI_XTC_THRESHOLD] = {"xtc-threshold", 0, CLI_REAL, SAMPLES, "X", 0, 1, NULL,
+                           "what is likely for that (the model's own, else 0.1); above 0.5 nothing "
+                           "is dropped"},
+    [CLI_MIN_KEEP] = {"min-keep", 0, CLI_INTEGER, SAMPLES, "N", 0, I32_MOST, NULL,
+                      "tokens that typ_p, top_p, min_p and xtc leave at least (0)"},
+    [CLI_DYNATEMP_RANGE] = {"dynatemp-range", 0, CLI_REAL, SAMPLES, "X", 0, 1e6, NULL,
+                            "let the temperature move by X up and down, with how open the choice "
+                            "is (0)"},
+    [CLI_DYNATEMP_EXP] = {"dynatemp-exp", 0, CLI_REAL, SAMPLES, "X", 0, 100, NULL,
+                          "exponent of that (1)"},
+    [CLI_REPEAT_LAST_N] = {"repeat-last-n", 0, CLI_INTEGER, SAMPLES, "N", -1, I32_MOST, NULL,
+                           "tokens that the three penalties look back, the prompt's included (the "
+                           "model's own, else 64); -1: all"},
+    [CLI_REPEAT_PENALTY] = {"repeat-penalty", 0, CLI_REAL, SAMPLES, "X", 0.01, 100, NULL,
+                            "divide the logits of tokens that were there by X (the model's own, "
+                            "else 1)"},
+    [CLI_FREQUENCY_PENALTY] = {"frequency-penalty", 0, CLI_REAL, SAMPLES, "X", -100, 100, NULL,
+                               "take X from a token's logit for each time that it was there (0)"},
+    [CLI_PRESENCE_PENALTY] = {"presence-penalty", 0, CLI_REAL, SAMPLES, "X", -100, 100, NULL,
+                              "take X from the logits of tokens that were there (the model's own, "
+                              "else 0)"},
+    [CLI_DRY_MULTIPLIER] = {"dry-multiplier", 0, CLI_REAL, SAMPLES, "X", 0, 1000, NULL,
+                            "take X times base ^ (length - allowed length) from tokens that would "
+                            "continue a repetition (0)"},
+    [CLI_DRY_BASE] = {"dry-base", 0, CLI_REAL, SAMPLES, "X", 1, 1000, NULL, "that base (1.75)"},
+    [CLI_DRY_ALLOWED_LENGTH] = {"dry-allowed-length", 0, CLI_INTEGER, SAMPLES, "N", 0, I32_MOST,
+                                NULL, "shorter repetitions cost nothing (2)"},
+    [CLI_DRY_PENALTY_LAST_N] = {"dry-penalty-last-n", 0, CLI_INTEGER, SAMPLES, "N", -1, I32_MOST,
+                                NULL, "tokens that DRY looks back (64); 0: off, -1: all"},
+    [CLI_MIROSTAT] = {"mirostat", 0, CLI_INTEGER, SAMPLES, "N", 0, 2, NULL,
+                      "1 or 2: mirostat of that version in place of all stages but the temperature "
+                      "(the model's own, else 0)"},
+    [CLI_MIROSTAT_ENT] = {"mirostat-ent", 0, CLI_REAL, SAMPLES, "X", 0, 100, NULL,
+                          "surprise that it aims at, in bits (the model's own, else 5)"},
+    [CLI_MIROSTAT_LR] = {"mirostat-lr", 0, CLI_REAL, SAMPLES, "X", 0, 10, NULL,
+                         "how fast it learns (the model's own, else 0.1)"},
+    [CLI_SAMPLERS] = {"samplers", 0, CLI_TEXT, SAMPLES, "LIST", 0, 0, NULL,
+                      "the stages, in this order (the model's own, else "
+                      "penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature)"},
+    [CLI_DRY_SEQUENCE_BREAKER] = {"dry-sequence-breaker", 0, CLI_TEXT, SAMPLES, "JSON", 0, 0, NULL,
+                                  "list of texts that DRY does not look across (\"\\n\", \":\", "
+                                  "\"\\\"\" and \"*\"); [] for none"},
+    [CLI_LOGIT_BIAS] = {"logit-bias", 0, CLI_TEXT, SAMPLES, "LIST", 0, 0, NULL,
+                        "add to logits of tokens: 15043+1.5,271-inf"},
+    [CLI_LOGPROBS] = {"logprobs", 0, CLI_INTEGER, RUN, "N", 0, LOCUM_LOGPROBS_MAX, NULL,
+                      "with --stats: log-probabilities of each token and of the N likeliest, as "
+                      "the model itself gives them"},
     [CLI_SEED] =
         {"seed", 0, CLI_INTEGER, RUN | BENCH, "N", 0, 18446744073709551615.0, NULL,
          "seed of the random choices (run: drawn, and told in the last line and in --stats; "

@@ -125,6 +125,15 @@ LOCUM_API bool locum_file_get_tensor(const locum_file *file, uint64_t index,
 LOCUM_API bool locum_file_get_metadata(const locum_file *file, uint64_t index, const char **key,
                                        char *value, size_t value_max);
 
+typedef struct locum_setting {
+    const char *name, *value, *source;
+} locum_setting;
+// How a request that gives nothing samples, as far as the file tells (sources: "file", "card", "default").
+// False past the end, and for a file whose settings are out of range, which cannot be opened as a model.
+LOCUM_API bool locum_file_get_sampling(const locum_file *file, uint32_t index, locum_setting *out);
+// The page that a value of source "card" is from; NULL: there is none.
+LOCUM_API const char *locum_file_sampling_card(const locum_file *file);
+
 // ---------------------------------------------------------------------------------------------
 // Options and memory plan
 // ---------------------------------------------------------------------------------------------
@@ -252,20 +261,65 @@ LOCUM_API void locum_session_close(locum_session *session);
 LOCUM_API void locum_session_cancel(locum_session *session);
 LOCUM_API void locum_session_reset(locum_session *session);  // forget all tokens
 
-// Negative (for seed: has_seed false) means "not given": the file's own general.sampling.* value is
-// used, then the default. temperature 0 is greedy: the largest logit, lowest id on ties.
+// How a token is chosen from the logits; docs/sampling.md says what each number does. locum_sampling_init
+// leaves all of them "not given": then the file's general.sampling.* value is used, then what the model's
+// makers recommend, then the default that stands here. Ranges are checked, errors name the field.
+#define LOCUM_NOT_GIVEN INT32_MIN // of a whole number; of a float: NAN (any NaN)
+
+typedef struct locum_logit_bias {
+    locum_token token;
+    float bias; // is added to its logit; -INFINITY: never
+} locum_logit_bias;
+
+typedef enum locum_thinking { LOCUM_THINKING_UNKNOWN, LOCUM_THINKING_OFF, LOCUM_THINKING_ON } locum_thinking;
+
 typedef struct locum_sampling {
-    float temperature; // default 0.8
-    int32_t top_k;     // default 40; 0: off
-    float top_p;       // default 0.95; 1: off
-    float min_p;       // default 0.05; 0: off
+    uint32_t struct_size;
+    float temperature;         // 0.8; 0 is greedy: the largest logit, lowest id on ties
+    float dynatemp_range;      // 0: off
+    float dynatemp_exponent;   // 1
+    int32_t top_k;             // 40; 0 or -1: off
+    float top_p;               // 0.95; 1: off
+    float min_p;               // 0.05; 0: off
+    float typical_p;           // 1: off
+    float top_n_sigma;         // -1: off, as is 0
+    float xtc_probability;     // 0: off
+    float xtc_threshold;       // 0.1; above 0.5: off
+    int32_t penalty_last_n;    // 64 tokens, the prompt's included; 0: off, -1: the whole sequence
+    float repeat_penalty;      // 1: off
+    float frequency_penalty;   // 0: off
+    float presence_penalty;    // 0: off
+    float dry_multiplier;      // 0: off
+    float dry_base;            // 1.75
+    int32_t dry_allowed_length; // 2
+    int32_t dry_penalty_last_n; // 64; 0: off, -1: the whole sequence
+    int32_t mirostat;          // 0: off; 1 or 2 take the place of all stages but the temperature
+    float mirostat_tau;        // 5
+    float mirostat_eta;        // 0.1
+    int32_t min_keep;          // 0; candidates that typ_p, top_p, min_p and xtc leave at least
     bool has_seed;
-    uint64_t seed; // absent: drawn from the system, and reported in the result
+    uint64_t seed;             // absent: drawn from the system, and reported in the result
+    const char *stages;        // "top_k;top_p;temperature": these, in that order; NULL: the usual ones
+    const locum_logit_bias *biases;
+    size_t bias_count;
+    // Texts that DRY does not look across. NULL: "\n", ":", "\"" and "*"; not NULL and none: none.
+    const char *const *dry_breakers;
+    size_t dry_breaker_count;
+    // Which recommendation counts, where the makers have one for each way to answer. Unknown: the one for
+    // the way in which the model answers by itself.
+    locum_thinking thinking;
 } locum_sampling;
+LOCUM_API void locum_sampling_init(locum_sampling *sampling);
+
+typedef struct locum_logprob {
+    locum_token token;
+    float logprob; // natural logarithm; -INFINITY: it has no chance
+} locum_logprob;
+enum { LOCUM_LOGPROBS_MAX = 256 };
 
 typedef enum locum_event_kind {
     LOCUM_EVENT_TEXT, // text/text_size: whole UTF-8 characters of the answer, invalid bytes as U+FFFD
-    LOCUM_EVENT_TOKEN, // token, position
+    LOCUM_EVENT_TOKEN, // token, position; with locum_request.logprobs also logprob and top
     LOCUM_EVENT_LOGITS // logits[vocabulary] of `position`, valid during the call only
 } locum_event_kind;
 typedef struct locum_event {
@@ -276,6 +330,10 @@ typedef struct locum_event {
     uint32_t position;
     const float *logits;
     uint32_t vocabulary;
+    // Of the model's own distribution: at temperature 1, before biases, masks and stages.
+    float logprob;            // of token
+    const locum_logprob *top; // the likeliest, best first, valid during the call only
+    uint32_t top_count;
 } locum_event;
 // Return true to stop after this event (not an error).
 typedef bool (*locum_event_fn)(void *user, const locum_event *event);
@@ -294,10 +352,12 @@ typedef struct locum_request {
     size_t prompt_count;
     uint32_t predict; // tokens to generate at most; UINT32_MAX: until the context is full
     bool ignore_end;  // do not stop at end-of-answer tokens
-    locum_sampling sampling;
+    const locum_sampling *sampling; // NULL: nothing is given
     locum_logits logits; // which positions give LOCUM_EVENT_LOGITS
     locum_event_fn event;
     void *user;
+    bool logprobs;         // of each token
+    uint32_t top_logprobs; // and of so many of the likeliest, at most LOCUM_LOGPROBS_MAX
 } locum_request;
 LOCUM_API void locum_request_init(locum_request *request);
 
@@ -339,11 +399,8 @@ typedef struct locum_stats {
 LOCUM_API locum_status locum_generate(locum_session *session, const locum_request *request,
                                       locum_finish *finish, locum_stats *stats, locum_error *error);
 
-// Where each setting came from ("given", "file", "default"), for --verbose. False past the end.
-// The settings of sampling are those of a request that gives none.
-typedef struct locum_setting {
-    const char *name, *value, *source;
-} locum_setting;
+// Where each setting came from ("given", "file", "card" for what the model's makers recommend, "default"), for
+// --verbose. False past the end. The settings of sampling are those of a request that gives none.
 LOCUM_API bool locum_model_get_setting(const locum_model *model, uint32_t index,
                                        locum_setting *out);
 

@@ -6,6 +6,7 @@
 #include "engine/engine_file.h"
 #include "engine/engine_memory.h"
 #include "engine/engine_options.h"
+#include "engine/engine_sampling.h"
 #include "engine/engine_scripted.h"
 
 struct locum_model {
@@ -30,8 +31,12 @@ void locum_request_init(locum_request *request) {
     *request = (locum_request){
         .struct_size = sizeof *request,
         .predict = UINT32_MAX,
-        .sampling = {.temperature = -1, .top_k = -1, .top_p = -1, .min_p = -1},
     };
+}
+
+void locum_sampling_init(locum_sampling *sampling) {
+    *sampling = (locum_sampling){.struct_size = sizeof *sampling};
+    engine_sampling_clear(sampling);
 }
 
 void locum_script_init(locum_script *script) {
@@ -162,6 +167,17 @@ locum_status locum_generate(locum_session *session, const locum_request *request
     STATUS_TRY(engine_options_read(&ours, sizeof ours, request, "locum_request", error));
     if (ours.logits > LOCUM_LOGITS_ALL)
         return status_fail(error, LOCUM_E_ARGUMENT, "locum_request: logits is %d", ours.logits);
+    if (ours.top_logprobs > LOCUM_LOGPROBS_MAX)
+        return status_fail(error, LOCUM_E_ARGUMENT,
+                           "locum_request: top_logprobs is %u; 0 to %d is possible",
+                           ours.top_logprobs, LOCUM_LOGPROBS_MAX);
+    locum_sampling sampling;
+    locum_sampling_init(&sampling);
+    if (ours.sampling) {
+        STATUS_TRY(engine_options_read(&sampling, sizeof sampling, ours.sampling, "locum_sampling",
+                                       error));
+        ours.sampling = &sampling;
+    }
     struct engine *engine = session->model->engine;
     locum_finish ended = LOCUM_FINISH_END;
     locum_status status = engine->methods->generate(engine, session->session, &ours,

@@ -4,6 +4,7 @@
 #include "base/dtype.h"
 #include "engine/engine_describe.h"
 #include "engine/engine_manifest.h"
+#include "engine/engine_sampling.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,24 @@ static locum_status name_types(struct locum_file *file, locum_error *error) {
         file->type_names[i] =
             dtype_get(type) ? dtype_name(type) : arena_format(&file->arena, "type %u", type);
         if (!file->type_names[i]) return no_memory(error);
+    }
+    return LOCUM_OK;
+}
+
+static locum_status list_sampling(struct locum_file *file, locum_error *error) {
+    struct engine_sampling sampling;
+    char text[ENGINE_SAMPLING_TEXT];
+    locum_setting setting;
+    if (engine_sampling_read(gguf_file_meta(file->gguf), &sampling, NULL) != LOCUM_OK)
+        return LOCUM_OK;
+    const struct engine_card *card = engine_card_find(sampling.name, LOCUM_THINKING_UNKNOWN);
+    if (card) file->sampling_card = card->source;
+    file->sampling = arena_array(&file->arena, ENGINE_SAMPLING_NUMBERS + 1, sizeof setting);
+    if (!file->sampling) return no_memory(error);
+    for (uint32_t i = 0; engine_sampling_setting(&sampling, i, text, &setting); i++) {
+        setting.value = arena_copy_text(&file->arena, text, strlen(text));
+        if (!setting.value) return no_memory(error);
+        file->sampling[file->sampling_count++] = setting;
     }
     return LOCUM_OK;
 }
@@ -47,9 +66,11 @@ locum_status locum_file_open(const char *path, locum_file **out, locum_error *er
     // Without an architecture the container is sound, but nothing can be said about the model.
     struct slice architecture;
     if (status == LOCUM_OK) {
-        status = gguf_meta_string(gguf_file_meta(file->gguf), "general.architecture", &architecture, error);
+        status = gguf_meta_string(gguf_file_meta(file->gguf), "general.architecture", &architecture,
+                                  error);
     }
     if (status == LOCUM_OK) status = name_types(file, error);
+    if (status == LOCUM_OK) status = list_sampling(file, error);
     if (status == LOCUM_OK) status = engine_describe(file->gguf, &file->arena, &file->info, error);
     if (status != LOCUM_OK) {
         locum_file_close(file);
@@ -83,6 +104,16 @@ bool locum_file_get_tensor(const locum_file *file, uint64_t index, locum_tensor_
     };
     memcpy(out->shape, tensor->shape, sizeof out->shape);
     return true;
+}
+
+bool locum_file_get_sampling(const locum_file *file, uint32_t index, locum_setting *out) {
+    if (index >= file->sampling_count) return false;
+    *out = file->sampling[index];
+    return true;
+}
+
+const char *locum_file_sampling_card(const locum_file *file) {
+    return file->sampling_card;
 }
 
 bool locum_file_get_metadata(const locum_file *file, uint64_t index, const char **key, char *value,

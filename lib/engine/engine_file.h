@@ -15,8 +15,11 @@ struct locum_file {
     struct arena arena;
     struct gguf_file *gguf;
     locum_file_info info;
-    const char *notice; // to be told when the model is loaded; NULL: nothing
-    const char **type_names; // of the tensors
+    const char *notice;        // to be told when the model is loaded; NULL: nothing
+    const char **type_names;   // of the tensors
+    locum_setting *sampling;   // [sampling_count]
+    uint32_t sampling_count;   // 0: a setting is out of range, as opening the model will say
+    const char *sampling_card; // NULL: none
 };
 
 #endif

@@ -2,11 +2,13 @@
 //
 // One request: the prompt in chunks, then token by token. The order for one token is: logits -> hash and
 // event -> draw -> events -> (only if there is a next one) the step that computes it.
+#include "engine/engine_breakers.h"
 #include "engine/engine_native.h"
 
 #include "platform/clock.h"
 #include "platform/memory.h"
 #include "sample/sample.h"
+#include "sample/sample_dry.h"
 #include "token/detokenizer.h"
 
 #include <string.h>
@@ -22,16 +24,22 @@ struct answer {
     struct session *session;
     const locum_request *request;
     struct sample_settings sampling;
+    struct sample_mirostat mirostat;
+    struct sample_breakers breakers;
+    struct arena arena; // of the breakers
     const atomic_bool *cancel;
     struct detokenizer text;
-    char *piece;           // room for one token's text
-    bool *wants;           // [chunk]: LOCUM_LOGITS_ALL
-    uint32_t *positions;   // [chunk]
-    uint32_t first, count; // the step's tokens: position of the first, and how many
-    locum_token next;      // drawn from the last row of logits
-    bool draw;             // draw from the step's last row
-    bool stopped;          // by the host's callback
-    locum_status status;   // of drawing
+    char *piece;               // room for one token's text
+    bool *wants;               // [chunk]: LOCUM_LOGITS_ALL
+    uint32_t *positions;       // [chunk]
+    const locum_token *tokens; // of the step
+    uint32_t first, count;     // position of the first of them, and how many
+    locum_token next;          // drawn from the last row of logits
+    float logprob;             // of it, if asked for
+    locum_logprob *top;        // [request->top_logprobs]
+    bool draw;                 // draw from the step's last row
+    bool stopped;              // by the host's callback
+    locum_status status;       // of drawing
     locum_stats stats;
     locum_error *error;
 };
@@ -47,9 +55,28 @@ static uint64_t hash_row(uint64_t hash, const float *logits, uint32_t count) {
     return hash;
 }
 
+// Of the likeliest tokens, for each token.
+static uint32_t top_count(const struct answer *a) {
+    uint32_t vocabulary = a->native->layout.model.plan.vocabulary;
+    uint32_t wanted = a->request->logprobs ? a->request->top_logprobs : 0;
+    return wanted < vocabulary ? wanted : vocabulary;
+}
+
 static bool emit(struct answer *a, const locum_event *event) {
     if (a->request->event && a->request->event(a->request->user, event)) a->stopped = true;
     return a->stopped;
+}
+
+static void draw_next(struct answer *a, const float *logits) {
+    struct sampler *sampler = a->native->sampler;
+    struct sample_input input = {
+        .logits = logits,
+        .history = {a->session->tokens, a->first, a->tokens, a->count},
+        .position = a->first + a->count,
+    };
+    a->status = sampler_draw(sampler, &a->sampling, &a->mirostat, &input, &a->next, a->error);
+    if (a->status == LOCUM_OK && a->request->logprobs)
+        sampler_logprobs(sampler, logits, a->next, &a->logprob, a->top, top_count(a));
 }
 
 static void on_logits(void *user, uint32_t index, const float *logits) {
@@ -66,8 +93,7 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
     // With ALL every token of a step has a row; the answer continues the last one.
     if (!a->draw || index + 1 != a->count || a->status != LOCUM_OK) return;
     uint64_t start = clock_now_ns();
-    a->status = sampler_draw(a->native->sampler, &a->sampling, logits, a->first + index + 1,
-                             &a->next, a->error);
+    draw_next(a, logits);
     a->stats.sample_s += (double)(clock_now_ns() - start) * 1e-9;
 }
 
@@ -81,6 +107,7 @@ static locum_status step(struct answer *a, const locum_token *tokens, uint32_t c
     STATUS_TRY(session_reserve(a->session, end, a->error));
     bool last = phase == STORE_PREFILL && draw;
     struct exec_sequence sequence = session_step(a->session, last ? end - 1 : EXEC_NO_CHECKPOINT);
+    a->tokens = tokens;
     a->first = a->session->count;
     a->count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -136,7 +163,12 @@ static void emit_text(struct answer *a, size_t size) {
 
 static void emit_token(struct answer *a, locum_token token, uint32_t position) {
     a->stats.generated_tokens++;
-    locum_event event = {.kind = LOCUM_EVENT_TOKEN, .token = token, .position = position};
+    locum_event event = {.kind = LOCUM_EVENT_TOKEN,
+                         .token = token,
+                         .position = position,
+                         .logprob = a->logprob,
+                         .top = a->top,
+                         .top_count = top_count(a)};
     if (!emit(a, &event) && a->piece) emit_text(a, detokenizer_push(&a->text, token, a->piece));
 }
 
@@ -243,6 +275,8 @@ static locum_status check(const struct engine_native *n, const locum_request *r,
 }
 
 static void release(struct answer *a) {
+    arena_release(&a->arena);
+    heap_free(a->top);
     heap_free(a->piece);
     heap_free(a->wants);
     heap_free(a->positions);
@@ -253,12 +287,21 @@ static locum_status prepare(struct answer *a) {
     const struct tokenizer *tokenizer = n->layout.tokenizer;
     a->wants = heap_resize(NULL, n->plan.chunk * sizeof *a->wants);
     a->positions = heap_resize(NULL, n->plan.chunk * sizeof *a->positions);
+    a->top = heap_resize(NULL, (top_count(a) + 1) * sizeof *a->top);
     if (tokenizer) {
         a->piece = heap_resize(NULL, detokenizer_push_max(tokenizer));
         detokenizer_init(&a->text, tokenizer, 0);
     }
-    if (!a->wants || !a->positions || (tokenizer && !a->piece)) {
+    if (!a->wants || !a->positions || !a->top || (tokenizer && !a->piece)) {
         return status_fail(a->error, LOCUM_E_OUT_OF_MEMORY, "no memory for the request");
+    }
+    a->mirostat = sample_mirostat_begin(&a->sampling);
+    if (tokenizer && sample_dry_is_on(&a->sampling)) {
+        const locum_sampling *given = a->request->sampling;
+        STATUS_TRY(engine_breakers_make(
+            tokenizer, n->layout.model.plan.vocabulary, given ? given->dry_breakers : NULL,
+            given ? given->dry_breaker_count : 0, &a->arena, &a->breakers, a->error));
+        a->sampling.breakers = &a->breakers;
     }
     return LOCUM_OK;
 }
@@ -287,7 +330,10 @@ locum_status engine_generate(struct engine *engine, struct engine_session *sessi
                        .cancel = cancel,
                        .error = error,
                        .stats = {.logits_hash = UINT64_C(0xcbf29ce484222325)}};
-    STATUS_TRY(engine_sampling_resolve(&n->sampling, &request->sampling, &a.sampling, error));
+    arena_init(&a.arena, 0);
+    STATUS_TRY(engine_sampling_resolve(&n->sampling, request->sampling,
+                                       n->layout.model.plan.vocabulary, &n->log, &a.sampling,
+                                       error));
     locum_status status = prepare(&a);
     if (status == LOCUM_OK) status = run(&a, finish);
     release(&a);

@@ -153,5 +153,6 @@ struct store_config engine_layout_store(const struct engine_layout *layout) {
 
 uint64_t engine_layout_fixed(const struct engine_layout *layout, uint32_t context) {
     return layout->table_bytes + layout->header_bytes + exec_team_bytes(layout->threads) +
-           sampler_bytes(layout->model.plan.vocabulary) + session_bytes(context) + FIXED_REST;
+           sampler_bytes(layout->model.plan.vocabulary, context) +
+           session_bytes(context) + FIXED_REST;
 }

@@ -262,7 +262,6 @@ static void add_setting(struct engine_native *n, const char *name, const char *s
 
 static void list_settings(struct engine_native *n) {
     const locum_options *o = &n->options;
-    const struct engine_sampling *s = &n->sampling;
     struct arena *arena = &n->layout.arena;
     char budget[ENGINE_SIZE_TEXT];
     const char *given = engine_source_name(ENGINE_FROM_CALLER),
@@ -282,14 +281,10 @@ static void list_settings(struct engine_native *n) {
                        : n->profile_steps == 0         ? "nothing known yet"
                                                        : "of earlier runs";
     add_setting(n, "profile", o->no_profile ? given : usual, kept);
-    add_setting(n, "temp", engine_source_name(s->temperature_source),
-                arena_format(arena, "%g", (double)s->temperature));
-    add_setting(n, "top-k", engine_source_name(s->top_k_source),
-                arena_format(arena, "%d", s->top_k));
-    add_setting(n, "top-p", engine_source_name(s->top_p_source),
-                arena_format(arena, "%g", (double)s->top_p));
-    add_setting(n, "min-p", engine_source_name(s->min_p_source),
-                arena_format(arena, "%g", (double)s->min_p));
+    char text[ENGINE_SAMPLING_TEXT];
+    locum_setting setting;
+    for (uint32_t i = 0; engine_sampling_setting(&n->sampling, i, text, &setting); i++)
+        add_setting(n, setting.name, setting.source, arena_format(arena, "%s", text));
 }
 
 static void notices(struct engine_native *n) {
@@ -343,6 +338,16 @@ static locum_status open_outputs(struct engine_native *n, const char *model, loc
     return LOCUM_OK;
 }
 
+// The file may be closed before the model.
+static locum_status read_sampling(struct engine_native *n, const struct gguf_meta *meta,
+                                  locum_error *error) {
+    struct slice *name = &n->sampling.name;
+    STATUS_TRY(engine_sampling_read(meta, &n->sampling, error));
+    name->data = arena_copy_text(&n->layout.arena, name->data, name->size);
+    return name->data ? LOCUM_OK
+                      : status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the model's name");
+}
+
 static locum_status open_all(struct engine_native *n, const struct locum_file *file,
                              locum_error *error) {
     STATUS_TRY(copy_text(n, &n->options.cpu, error));
@@ -353,7 +358,7 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(copy_text(n, &n->options.cache_path, error));
     n->model_path = file->info.path;
     STATUS_TRY(copy_text(n, &n->model_path, error));
-    STATUS_TRY(engine_sampling_read(gguf_file_meta(file->gguf), &n->sampling, error));
+    STATUS_TRY(read_sampling(n, gguf_file_meta(file->gguf), error));
     STATUS_TRY(engine_memory_plan(&n->layout, file->info.path, &n->options, &n->plan,
                                   &n->logit_rows, error));
     n->tokenizer = (struct locum_tokenizer){.tokenizer = n->layout.tokenizer,
@@ -371,12 +376,13 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(make_store(n, error));
     load_profile(n, file->gguf);
     const locum_memory_plan *p = &n->plan;
-    engine_size_init(&n->size, n->store,
-                     p->dense + p->kv + p->recurrent + p->scratch + p->fixed, &n->log);
+    engine_size_init(&n->size, n->store, p->dense + p->kv + p->recurrent + p->scratch + p->fixed,
+                     &n->log);
     STATUS_TRY(make_exec(n, error));
     STATUS_TRY(session_pool_init(&n->pool, &n->layout.kv, n->plan.context,
                                  plan_state_bytes(&n->layout.model.plan), &n->layout.arena, error));
-    STATUS_TRY(sampler_create(n->layout.model.plan.vocabulary, &n->kernels, &n->sampler, error));
+    STATUS_TRY(sampler_create(n->layout.model.plan.vocabulary, n->plan.context, &n->kernels,
+                              &n->sampler, error));
     list_settings(n);
     return summarise(n, error);
 }

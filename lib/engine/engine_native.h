@@ -17,13 +17,14 @@
 #include "engine/engine_op_trace.h"
 #include "engine/engine_profile.h"
 #include "engine/engine_options.h"
+#include "engine/engine_sampling.h"
 #include "engine/engine_size.h"
 #include "engine/engine_tokenizer.h"
 #include "engine/engine_trace.h"
 #include "exec/exec.h"
 #include "session/session.h"
 
-enum { ENGINE_SETTINGS = 12, ENGINE_SETTING_TEXT = 64 };
+enum { ENGINE_SETTINGS = 8 + ENGINE_SAMPLING_NUMBERS + 1 };
 
 struct engine_native {
     struct engine base;

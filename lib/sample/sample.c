@@ -3,36 +3,43 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "kernels/kmath.h"
 #include "sample/sample_rng.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 struct sampler {
-    const struct kernels_table *kernels;
-    uint32_t vocabulary;
-    uint32_t count;                      // candidates, best first
-    struct sample_candidate *candidates; // [vocabulary]
-    float *probabilities;                // [vocabulary]
+    struct sample_list list;
+    uint32_t window;
+    uint32_t *repeats; // [window]
 };
 
-uint64_t sampler_bytes(uint32_t vocabulary) {
-    return sizeof(struct sampler) +
-           (uint64_t)vocabulary * (sizeof(struct sample_candidate) + sizeof(float));
+// ---- making ------------------------------------------------------------------------------------
+uint64_t sampler_bytes(uint32_t vocabulary, uint32_t window) {
+    const struct sample_list *list;
+    uint64_t token =
+        sizeof *list->keys + sizeof *list->logits + sizeof *list->probabilities + sizeof *list->ids;
+    return sizeof(struct sampler) + vocabulary * token + (uint64_t)window * sizeof(uint32_t);
 }
 
-locum_status sampler_create(uint32_t vocabulary, const struct kernels_table *kernels,
-                            struct sampler **out, locum_error *error) {
-    struct sampler *sampler = heap_resize(NULL, (size_t)sampler_bytes(vocabulary));
+locum_status sampler_create(uint32_t vocabulary, uint32_t window,
+                            const struct kernels_table *kernels, struct sampler **out,
+                            locum_error *error) {
+    size_t bytes = (size_t)sampler_bytes(vocabulary, window);
+    struct sampler *sampler = heap_resize(NULL, bytes);
     if (!sampler)
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for sampling %u tokens",
                            vocabulary);
-    struct sample_candidate *candidates = (struct sample_candidate *)(sampler + 1);
-    *sampler = (struct sampler){.kernels = kernels,
-                                .vocabulary = vocabulary,
-                                .candidates = candidates,
-                                .probabilities = (float *)(candidates + vocabulary)};
+    memset(sampler, 0, bytes); // also takes the memory now: drawing must not
+    struct sample_list *list = &sampler->list;
+    list->kernels = kernels;
+    list->vocabulary = vocabulary;
+    list->keys = (uint64_t *)(sampler + 1);
+    list->logits = (float *)(list->keys + vocabulary);
+    list->probabilities = list->logits + vocabulary;
+    list->ids = (locum_token *)(list->probabilities + vocabulary);
+    sampler->repeats = (uint32_t *)(list->ids + vocabulary);
+    sampler->window = window;
     *out = sampler;
     return LOCUM_OK;
 }
@@ -41,151 +48,130 @@ void sampler_destroy(struct sampler *sampler) {
     heap_free(sampler);
 }
 
-uint32_t sampler_candidates(const struct sampler *sampler,
-                            const struct sample_candidate **candidates,
-                            const float **probabilities) {
-    *candidates = sampler->candidates;
-    *probabilities = sampler->probabilities;
-    return sampler->count;
+// ---- drawing -----------------------------------------------------------------------------------
+// A chain of its own: mirostat takes the place of the truncations.
+static struct sample_chain chain_of(const struct sample_settings *settings) {
+    if (settings->mirostat == 0) return settings->chain;
+    return (struct sample_chain){.count = 1, .stages = {SAMPLE_TEMPERATURE}};
 }
 
-// ---- the list of candidates -------------------------------------------------------------------------
-// Best first: the larger logit, then the lower id. A total order, so any algorithm gives the same list.
-static bool better(const struct sample_candidate *a, const struct sample_candidate *b) {
-    return a->logit != b->logit ? a->logit > b->logit : a->id < b->id;
-}
-
-static void swap(struct sample_candidate *a, struct sample_candidate *b) {
-    struct sample_candidate kept = *a;
-    *a = *b;
-    *b = kept;
-}
-
-// Heaps have the worst on top.
-static void sift_down(struct sample_candidate *heap, uint32_t count, uint32_t at) {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= count) return;
-        if (child + 1 < count && better(&heap[child], &heap[child + 1])) child++;
-        if (!better(&heap[at], &heap[child])) return;
-        swap(&heap[at], &heap[child]);
-        at = child;
+// Nothing can be drawn but the best: what the stages before the temperature may do is all that counts.
+static bool is_greedy(const struct sample_settings *settings, const struct sample_chain *chain) {
+    if (settings->dynatemp_range > 0 || !sample_stage_is_greedy(settings->temperature))
+        return false;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        if (chain->stages[i] == SAMPLE_TEMPERATURE) return true;
     }
+    return false;
 }
 
-// From a heap to best first, in place: qsort may ask for memory.
-static void sort_heap(struct sample_candidate *heap, uint32_t count) {
-    while (count > 1) {
-        swap(&heap[0], &heap[--count]);
-        sift_down(heap, count, 0);
+static bool has_work(const struct sample_settings *settings, enum sample_stage stage, bool greedy) {
+    const struct sample_stage_entry *entry = &sample_stage_table[stage];
+    return entry->is_on(settings) && !(greedy && entry->keeps_best);
+}
+
+// Greedy, and nothing can make another token the best.
+static bool is_argmax(const struct sample_settings *settings, const struct sample_chain *chain,
+                      const struct sample_input *input) {
+    if (!is_greedy(settings, chain) || input->allowed || settings->bias_count > 0 ||
+        settings->mirostat)
+        return false;
+    for (uint32_t i = 0; i < chain->count; i++) {
+        if (has_work(settings, (enum sample_stage)chain->stages[i], true)) return false;
     }
+    return true;
 }
 
-// O(n log k) and usually O(n): most logits are worse than the worst of the k best.
+static locum_status excluded(uint32_t position, locum_error *error) {
+    return status_fail(error, LOCUM_E_NUMERIC,
+                       "no token can be drawn at position %u: grammar, biases or penalties exclude "
+                       "all of them",
+                       position);
+}
 
-static void keep_best(struct sampler *s, const float *logits, uint32_t k) {
-    struct sample_candidate *heap = s->candidates;
-    for (uint32_t i = 0; i < k; i++)
-        heap[i] = (struct sample_candidate){logits[i], (locum_token)i};
-    for (uint32_t i = k / 2; i-- > 0;)
-        sift_down(heap, k, i);
-    for (uint32_t i = k; i < s->vocabulary; i++) {
-        if (logits[i] <= heap[0].logit) continue; // an equal one has a higher id: worse
-        heap[0] = (struct sample_candidate){logits[i], (locum_token)i};
-        sift_down(heap, k, 0);
+static locum_status load(struct sample_list *list, const struct sample_settings *settings,
+                         const struct sample_input *input, locum_error *error) {
+    uint32_t best;
+    sample_list_load(list, input->logits, input->allowed);
+    for (size_t i = 0; i < settings->bias_count; i++)
+        list->logits[settings->biases[i].token] += settings->biases[i].bias;
+    if (!input->allowed && settings->bias_count == 0) return LOCUM_OK; // looked at before
+    return sample_list_best(list, &best) ? LOCUM_OK : excluded(input->position, error);
+}
+
+static locum_status run_stages(struct sampler *sampler, const struct sample_settings *settings,
+                               const struct sample_chain *chain, const struct sample_input *input,
+                               locum_error *error) {
+    struct sample_list *list = &sampler->list;
+    bool greedy = is_greedy(settings, chain);
+    struct sample_stage_input in = {
+        list, settings, &input->history, input->position, sampler->repeats, sampler->window};
+    for (uint32_t i = 0; i < chain->count; i++) {
+        enum sample_stage stage = (enum sample_stage)chain->stages[i];
+        uint32_t best;
+        if (stage != SAMPLE_TEMPERATURE && !has_work(settings, stage, greedy)) continue;
+        sample_stage_table[stage].apply(&in);
+        if (sample_stage_table[stage].changes_logits && !sample_list_best(list, &best))
+            return excluded(input->position, error);
     }
-    sort_heap(heap, k);
-    s->count = k;
-}
-
-// Softmax over the candidates at temperature 1 / scale, added best first.
-static void normalise(struct sampler *s, float scale) {
-    float best = s->candidates[0].logit;
-    for (uint32_t i = 0; i < s->count; i++)
-        s->probabilities[i] = (s->candidates[i].logit - best) * scale;
-    s->kernels->exp(s->probabilities, s->probabilities, s->count);
-    float sum = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        sum += s->probabilities[i];
-    for (uint32_t i = 0; i < s->count; i++)
-        s->probabilities[i] /= sum;
-}
-
-// ---- the stages -------------------------------------------------------------------------------------
-static void stage_top_k(struct sampler *s, const struct sample_settings *settings,
-                        const float *logits) {
-    bool off = settings->top_k <= 0 || (uint32_t)settings->top_k >= s->vocabulary;
-    keep_best(s, logits, off ? s->vocabulary : (uint32_t)settings->top_k);
-}
-
-static void stage_top_p(struct sampler *s, const struct sample_settings *settings,
-                        const float *logits) {
-    (void)logits;
-    if (settings->top_p >= 1) return;
-    normalise(s, 1);
-    float sum = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        sum += s->probabilities[i];
-        if (sum >= settings->top_p) {
-            s->count = i + 1; // at least one stays, also for top_p 0
-            return;
-        }
-    }
-}
-
-static void stage_min_p(struct sampler *s, const struct sample_settings *settings,
-                        const float *logits) {
-    (void)logits;
-    if (settings->min_p <= 0) return;
-    normalise(s, 1);
-    float least = settings->min_p * s->probabilities[0];
-    uint32_t kept = 1;
-    while (kept < s->count && s->probabilities[kept] >= least)
-        kept++;
-    s->count = kept;
-}
-
-static void stage_temperature(struct sampler *s, const struct sample_settings *settings,
-                              const float *logits) {
-    (void)logits;
-    normalise(s, 1.0f / settings->temperature);
-}
-
-typedef void (*stage_fn)(struct sampler *s, const struct sample_settings *settings,
-                         const float *logits);
-static const stage_fn stages[] = {stage_top_k, stage_top_p, stage_min_p, stage_temperature};
-
-static locum_token draw(const struct sampler *s, const struct sample_settings *settings,
-                        uint32_t position) {
-    double total = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        total += (double)s->probabilities[i];
-    double point = sample_rng_unit(settings->seed, settings->sequence, position) * total, sum = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        sum += (double)s->probabilities[i];
-        if (point < sum) return s->candidates[i].id;
-    }
-    return s->candidates[0].id; // rounding of the sum: point == total cannot be told from the end
+    return LOCUM_OK;
 }
 
 locum_status sampler_draw(struct sampler *sampler, const struct sample_settings *settings,
-                          const float *logits, uint32_t position, locum_token *out,
-                          locum_error *error) {
+                          struct sample_mirostat *state, const struct sample_input *input,
+                          locum_token *out, locum_error *error) {
+    struct sample_list *list = &sampler->list;
+    struct sample_chain chain = chain_of(settings);
     size_t best;
-    sampler->count = 0;
-    if (!sampler->kernels->argmax(logits, sampler->vocabulary, &best) || logits[best] > FLT_MAX) {
+    list->count = 0;
+    if (!list->kernels->argmax(input->logits, list->vocabulary, &best) ||
+        input->logits[best] == INFINITY) {
         return status_fail(error, LOCUM_E_NUMERIC,
                            "the logits at position %u hold a value that is not a number or "
                            "infinite, or no value at all",
-                           position);
+                           input->position);
     }
-    if (!(settings->temperature > 0) || 1.0f / settings->temperature > FLT_MAX) {
+    if (is_argmax(settings, &chain, input)) {
         *out = (locum_token)best;
         return LOCUM_OK;
     }
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        stages[i](sampler, settings, logits);
-    LOCUM_ASSERT(sampler->count > 0);
-    *out = draw(sampler, settings, position);
+    STATUS_TRY(load(list, settings, input, error));
+    STATUS_TRY(run_stages(sampler, settings, &chain, input, error));
+    if (settings->mirostat) sample_mirostat_apply(state, settings, list);
+    LOCUM_ASSERT(list->count > 0);
+    double total = sample_list_softmax(list);
+    double unit = sample_rng_unit(settings->seed, settings->sequence, input->position);
+    uint32_t place = sample_list_draw(list, unit);
+    *out = sample_list_id(list, place);
+    if (settings->mirostat)
+        sample_mirostat_learn(state, settings, (double)list->probabilities[place] / total);
     return LOCUM_OK;
+}
+
+// ---- what else a row says ------------------------------------------------------------------------
+void sampler_logprobs(struct sampler *sampler, const float *logits, locum_token token, float *own,
+                      locum_logprob *top, uint32_t count) {
+    struct sample_list *list = &sampler->list;
+    uint32_t best = 0;
+    sample_list_load(list, logits, NULL);
+    sample_list_best(list, &best);
+    double log_total = (double)logits[best] + kmath_log(sample_list_softmax(list));
+    *own = (float)((double)logits[token] - log_total);
+    LOCUM_ASSERT(count <= list->count);
+    sample_list_select(list, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = sample_list_key_place(list->keys[i]);
+        top[i] = (locum_logprob){(locum_token)id, (float)((double)logits[id] - log_total)};
+    }
+}
+
+struct sample_candidates sampler_candidates(struct sampler *sampler) {
+    struct sample_list *list = &sampler->list;
+    for (uint32_t i = 0; i < list->count; i++)
+        list->ids[i] = sample_list_id(list, i);
+    list->all = false;
+    float total = (float)sample_list_sum(list->probabilities, list->count);
+    for (uint32_t i = 0; i < list->count; i++)
+        list->probabilities[i] /= total;
+    return (struct sample_candidates){list->count, list->ids, list->probabilities};
 }

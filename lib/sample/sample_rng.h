@@ -31,4 +31,9 @@ static inline double sample_rng_unit(uint64_t seed, uint64_t sequence, uint64_t 
     return (double)(sample_rng_bits(seed, sequence, position) >> 11) * 0x1p-53;
 }
 
+// A second number of the same draw that has nothing to do with the first: whether a stage happens at all.
+static inline double sample_rng_chance(uint64_t seed, uint64_t sequence, uint64_t position) {
+    return sample_rng_unit(~seed, sequence, position);
+}
+
 #endif

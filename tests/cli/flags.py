@@ -125,7 +125,117 @@ def narrowing(*flag):
     return effect
 
 
+# Almost uniform, from one seed: what a stage drops changes the answer.
+OPEN = ["--temp", "3", "--top-k", "0", "--top-p", "1", "--min-p", "0", "--seed", "1",
+        "--ignore-eos"]
+
+
+def open_ids(*arguments):
+    """The answer with some of OPEN's values replaced, and more flags."""
+    kept = list(OPEN)
+    for flag in arguments[::2]:
+        if flag in kept:
+            del kept[kept.index(flag):kept.index(flag) + 2]
+    return stats(*base("run", "--temp"), *kept, *arguments)["ids"]
+
+
+def changes(flag, value, *others):
+    """Another answer than with the other flags alone."""
+    return lambda: check(open_ids(flag, value, *others) != open_ids(*others),
+                         f"{flag} {value} has no effect")
+
+
+def keeps_more():
+    greedy = ids("--ignore-eos")
+    equal(open_ids("--top-p", "0"), greedy, "--top-p 0")
+    check(open_ids("--top-p", "0", "--min-keep", "50") != greedy, "--min-keep has no effect")
+
+
+def first_id(prompt, *arguments):
+    return stats(MOE, "-p", prompt, "-n", "1", "--temp", "0", "--ignore-eos", *arguments)["ids"][0]
+
+
+def prompt_ids(prompt):
+    return json.loads(locum("tokenize", MOE, "--json", prompt).expect(0).out)["ids"]
+
+
+def penalty(*arguments, off=()):
+    """Of two tokens that biases make the best, the one that was there falls behind the other."""
+    def effect():
+        prompt = "The birds, and the birds, and the step of the birds."
+        there = prompt_ids(prompt)
+        old = there[1]
+        new = next(token for token in range(100, 300) if token not in there)
+        biases = ["--logit-bias", f"{old}+1000,{new}+950"]
+        equal(first_id(prompt, *biases, *off), old, " ".join(off) or "no penalty")
+        equal(first_id(prompt, *biases, *arguments), new, " ".join(arguments))
+    return effect
+
+
+def repetition(*arguments, off=()):
+    """A token that would continue a repetition, which a bias makes the best, is not drawn."""
+    def effect():
+        prompt = "the birds and the step, the birds and the step, the birds and the step,"
+        before, longest, follows = prompt_ids(prompt), 0, None
+        for end in range(1, len(before)):
+            length = 0
+            while length < end and before[end - 1 - length] == before[-1 - length]:
+                length += 1
+            if length > longest:
+                longest, follows = length, before[end]
+        check(longest > 4, f"the prompt repeats {longest} tokens")
+        bias = ["--logit-bias", f"{follows}+5000"]
+        equal(first_id(prompt, *bias, *off), follows, " ".join(off) or "no DRY")
+        check(first_id(prompt, *bias, *arguments) != follows, " ".join(arguments))
+    return effect
+
+
+DRY = ["--dry-multiplier", "1000", "--dry-base", "10", "--dry-penalty-last-n", "-1"]
+
+
+def stages():
+    check(open_ids("--top-k", "1", "--samplers", "temperature") != ids("--ignore-eos"),
+          "top_k was not among the stages")
+    equal(open_ids("--top-k", "1", "--samplers", "temperature;top-k"), ids("--ignore-eos"), "top_k")
+    told = locum("run", *BASE["run"], "--top-k", "1", "--samplers", "temperature").expect(0).err
+    check("top-k has no effect" in told, "nobody says that --top-k is not used")
+    locum("run", *BASE["run"], "--samplers", "top_k;magic").expect(2, "magic", "typ_p")
+
+
+def biased():
+    first = ids("--ignore-eos")[0]
+    check(ids("--ignore-eos", "--logit-bias", f"{first}-inf")[0] != first, "-inf was drawn")
+    equal(ids("--ignore-eos", "--logit-bias", "7+1000"), [7] * 12, "a strong bias")
+    for wrong in ("7", "7+", "+1", "7+-1", "7+inf", "7+1,", "x+1"):
+        locum("run", *BASE["run"], "--logit-bias", wrong).expect(2, "--logit-bias")
+    locum("run", *BASE["run"], "--logit-bias", "9999999+1").expect(2, "9999999")
+
+
+def breakers():
+    repetition(*DRY, off=[*DRY, "--dry-sequence-breaker", '[","]'])()
+    locum("run", *BASE["run"], "--dry-sequence-breaker", "x").expect(2, "JSON list")
+
+
+def logprobs():
+    told = stats(*BASE["run"], "--logprobs", "3")
+    equal([one["id"] for one in told["logprobs"]], told["ids"], "ids of --logprobs")
+    for one in told["logprobs"]:
+        equal(len(one["top"]), 3, "--logprobs 3")
+        equal(one["top"][0], {"id": one["id"], "logprob": one["logprob"]}, "the likeliest, greedily")
+        values = [other["logprob"] for other in one["top"]]
+        check(values == sorted(values, reverse=True) and values[0] < 0, f"order of {values}")
+    equal(stats(*BASE["run"], "--logprobs", "0")["logprobs"][0]["top"], [], "--logprobs 0")
+    locum("run", *BASE["run"], "--logprobs", "3").expect(2, "--stats")
+
+
+def sampling_is_told():
+    told = stats(*BASE["run"], "--top-k", "7")["sampling"]
+    equal((told["top-k"], told["min-p"]["source"]),
+          ({"value": 7, "source": "given"}, "default"), "sampling in --stats")
+
+
 def seed():
+    sampling_is_told()
     warm = ["--temp", "2", "--ignore-eos"]
     one, same, other = (ids(*warm, "--seed", n, of="--temp") for n in ("1", "1", "2"))
     equal(one, same, "two runs with one seed")
@@ -366,6 +476,30 @@ EFFECTS = {
     ("run", "top-k"): narrowing("--top-k", "1"),
     ("run", "top-p"): narrowing("--top-p", "0"),
     ("run", "min-p"): narrowing("--min-p", "1"),
+    ("run", "typical-p"): changes("--typical-p", "0.2"),
+    ("run", "top-n-sigma"): lambda: equal(open_ids("--top-n-sigma", "0.0001"), ids("--ignore-eos"),
+                                         "--top-n-sigma 0.0001"),
+    ("run", "xtc-probability"): changes("--xtc-probability", "1", "--xtc-threshold", "0.0001"),
+    ("run", "xtc-threshold"): changes("--xtc-threshold", "0.0001", "--xtc-probability", "1"),
+    ("run", "min-keep"): keeps_more,
+    ("run", "dynatemp-range"): changes("--dynatemp-range", "3"),
+    ("run", "dynatemp-exp"): changes("--dynatemp-exp", "50", "--dynatemp-range", "3"),
+    ("run", "repeat-last-n"): penalty("--repeat-last-n", "-1", "--repeat-penalty", "2",
+                                      off=["--repeat-last-n", "1", "--repeat-penalty", "2"]),
+    ("run", "repeat-penalty"): penalty("--repeat-penalty", "2"),
+    ("run", "frequency-penalty"): penalty("--frequency-penalty", "100"),
+    ("run", "presence-penalty"): penalty("--presence-penalty", "100"),
+    ("run", "dry-multiplier"): repetition(*DRY),
+    ("run", "dry-base"): repetition(*DRY, off=["--dry-multiplier", "1000", "--dry-base", "1"]),
+    ("run", "dry-allowed-length"): repetition(*DRY, off=[*DRY, "--dry-allowed-length", "60"]),
+    ("run", "dry-penalty-last-n"): repetition(*DRY, off=[*DRY[:4], "--dry-penalty-last-n", "0"]),
+    ("run", "dry-sequence-breaker"): breakers,
+    ("run", "mirostat"): changes("--mirostat", "2"),
+    ("run", "mirostat-ent"): changes("--mirostat-ent", "1", "--mirostat", "2"),
+    ("run", "mirostat-lr"): changes("--mirostat-lr", "5", "--mirostat", "2"),
+    ("run", "samplers"): stages,
+    ("run", "logit-bias"): biased,
+    ("run", "logprobs"): logprobs,
     ("run", "seed"): seed,
     ("run", "memory"): memory,
     ("run", "ctx"): lambda: differs(run_number("memory", "kv"))(["-c", "100"], ["-c", "1000"]),
@@ -468,7 +602,7 @@ def test_ranges_hold_and_are_told():
     for command, name, flag in each_flag("integer", "real"):
         least, most = flag["least"], flag["most"]
         below, above = str(int(float(least)) - 1), str(int(float(most)) + 1)
-        for wrong in (below, "-3", "many"):
+        for wrong in (below, "many", *(["-3"] if float(least) > -3 else [])):
             locum(command, f"{name}={wrong}").expect(2, name, wrong, f"{least} to {most}")
         if most == str(2 ** 64 - 1):
             above = str(2 ** 64)

@@ -110,7 +110,8 @@ void talk_init(struct talk *talk, const locum_token *prompt, size_t count) {
     talk->request.prompt_count = count;
     talk->request.predict = 40;
     talk->request.ignore_end = true;
-    talk->request.sampling.temperature = 0;
+    locum_sampling_init(&talk->sampling);
+    talk->sampling.temperature = 0;
     talk->request.logits = LOCUM_LOGITS_SAMPLED;
     talk->request.event = on_event;
     talk->request.user = talk;
@@ -120,6 +121,7 @@ locum_status talk_run(struct talk *talk, locum_session *session) {
     talk->events = talk->texts = talk->count = talk->rows = 0;
     talk->text_size = 0;
     memset(&talk->error, 0, sizeof talk->error);
+    talk->request.sampling = &talk->sampling;
     talk->status =
         locum_generate(session, &talk->request, &talk->finish, &talk->stats, &talk->error);
     return talk->status;

@@ -40,7 +40,8 @@ uint64_t house_floor(const char *path, const locum_options *options);
 enum { TALK_TOKENS = 2048, TALK_TEXT = 16384, TALK_ROWS = 2048 };
 
 struct talk {
-    locum_request request; // of talk_init; may be changed before talk_run
+    locum_request request;   // of talk_init; both may be changed before talk_run
+    locum_sampling sampling; // greedy
     uint32_t stop_at;      // answer "stop" to event number stop_at (from 1); 0: never
     void (*on_event)(struct talk *talk, const locum_event *event); // NULL: none
     void *user;

@@ -137,22 +137,29 @@ static void sampling_is_checked(void **state) {
     house_open(&house, path, &options);
     locum_session *session = house_session(&house);
     static const struct {
-        locum_sampling sampling;
+        size_t field;
+        float value;
         const char *word; // NULL: fine
     } cases[] = {
-        {{.temperature = NAN}, "temperature"},
-        {{.temperature = INFINITY}, "temperature"},
-        {{.temperature = 2e6f}, "temperature"},
-        {{.temperature = 1, .top_p = 1.5f}, "top_p"},
-        {{.temperature = 1, .top_p = NAN}, "top_p"},
-        {{.temperature = 1, .top_p = 1, .min_p = 2}, "min_p"},
-        {{.temperature = -1, .top_k = -1, .top_p = -1, .min_p = -1}, NULL},
-        {{.temperature = 1e6f, .top_k = INT32_MAX, .top_p = 1, .min_p = 1}, NULL},
-        {{.temperature = 1e-30f, .top_k = 0, .top_p = 0, .min_p = 0}, NULL},
-        {{.temperature = -INFINITY, .top_k = INT32_MIN, .top_p = -INFINITY, .min_p = -1}, NULL},
+        {offsetof(locum_sampling, temperature), INFINITY, "temperature"},
+        {offsetof(locum_sampling, temperature), 2e6f, "temperature"},
+        {offsetof(locum_sampling, temperature), -1, "temperature"},
+        {offsetof(locum_sampling, temperature), NAN, NULL}, // not given
+        {offsetof(locum_sampling, temperature), 1e6f, NULL},
+        {offsetof(locum_sampling, temperature), 1e-30f, NULL},
+        {offsetof(locum_sampling, top_p), 1.5f, "top_p"},
+        {offsetof(locum_sampling, top_p), -0.5f, "top_p"},
+        {offsetof(locum_sampling, top_p), 0, NULL},
+        {offsetof(locum_sampling, min_p), 2, "min_p"},
+        {offsetof(locum_sampling, typical_p), -INFINITY, "typical_p"},
+        {offsetof(locum_sampling, repeat_penalty), 0, "repeat_penalty"},
+        {offsetof(locum_sampling, repeat_penalty), 0.01f, NULL},
+        {offsetof(locum_sampling, dry_base), 0.5f, "dry_base"},
+        {offsetof(locum_sampling, presence_penalty), -2, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        talk.request.sampling = cases[i].sampling;
+        locum_sampling_init(&talk.sampling);
+        memcpy((char *)&talk.sampling + cases[i].field, &cases[i].value, sizeof(float));
         locum_status status = talk_run(&talk, session);
         if (!cases[i].word)
             assert_int_equal(status, LOCUM_OK);
@@ -175,8 +182,8 @@ static void options_are_checked(void **state) {
     (void)state;
     options.io = (locum_io)3;
     refused("io is 3");
-    options.kv_type = (locum_kv_type)2;
-    refused("kv_type is 2");
+    options.kv_type = (locum_kv_type)3;
+    refused("kv_type is 3");
     options.cpu = "sse2";
     refused("'sse2'");
     options.threads = LIMIT_THREADS + 1;
@@ -274,7 +281,7 @@ static void settings_have_sources(void **state) {
     comes_from("top-k", "40", "default");
     comes_from("kv-type", "f16", "default");
     locum_setting setting;
-    assert_false(locum_model_get_setting(house.model, 11, &setting));
+    assert_false(locum_model_get_setting(house.model, 31, &setting));
     house_close(&house);
     struct toy_spec spec = toy_spec_of("qwen3moe");
     struct toy_model *toy = toy_create(&spec);
@@ -312,8 +319,7 @@ static void sampling_of_the_file(void **state) {
     talk_init(&greedy, prompt, 64);
     locum_session *session = house_session(&house);
     talk_must(&greedy, session);
-    talk.request.sampling =
-        (locum_sampling){.temperature = -1, .top_k = -1, .top_p = -1, .min_p = -1};
+    locum_sampling_init(&talk.sampling);
     talk.request.predict = 40;
     talk_must(&talk, session);
     assert_memory_equal(talk.ids, greedy.ids, sizeof talk.ids);

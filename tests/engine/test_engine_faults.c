@@ -196,8 +196,8 @@ static void decoding_asks_for_no_memory(const char *trace, bool floor, int32_t t
     house_open(&house, path, &options);
     locum_session *session = house_session(&house);
     talk.request.predict = 200; // over three borders of pages
-    talk.request.sampling.temperature = 1;
-    talk.request.sampling.top_k = top_k;
+    talk.sampling.temperature = 1;
+    talk.sampling.top_k = top_k;
     talk.on_event = note;
     talk_must(&talk, session);
     assert_int_equal(talk.count, 200);
@@ -248,6 +248,7 @@ static locum_status plant_talk(struct talk *t) {
     atomic_bool cancel = false;
     t->events = t->texts = t->count = t->rows = 0;
     t->text_size = 0;
+    t->request.sampling = &t->sampling;
     t->status = plant.engine->methods->generate(plant.engine, plant.session, &t->request, &cancel,
                                                 &t->finish, &t->stats, &t->error);
     return t->status;

@@ -51,9 +51,12 @@ static int tear_down(void **state) {
 }
 
 static void sampled(struct talk *t, uint64_t seed) {
-    t->request.sampling = (locum_sampling){.temperature = 1, .top_k = 0, .top_p = 1, .min_p = 0};
-    t->request.sampling.has_seed = true;
-    t->request.sampling.seed = seed;
+    t->sampling.temperature = 1;
+    t->sampling.top_k = 0;
+    t->sampling.top_p = 1;
+    t->sampling.min_p = 0;
+    t->sampling.has_seed = true;
+    t->sampling.seed = seed;
 }
 
 // A session of its own for one request.
@@ -118,9 +121,10 @@ static void draw_too(struct talk *t, const locum_event *event) {
     static locum_token expected;
     if (event->kind == LOCUM_EVENT_TOKEN) assert_int_equal(event->token, expected);
     if (event->kind != LOCUM_EVENT_LOGITS) return;
-    assert_int_equal(
-        sampler_draw(sampler, &drawing, event->logits, event->position + 1, &expected, &t->error),
-        LOCUM_OK);
+    struct sample_mirostat unused = {0};
+    struct sample_input input = {.logits = event->logits, .position = event->position + 1};
+    assert_int_equal(sampler_draw(sampler, &drawing, &unused, &input, &expected, &t->error),
+                     LOCUM_OK);
 }
 
 static void tokens_are_drawn_at_their_positions(void **state) {
@@ -128,8 +132,9 @@ static void tokens_are_drawn_at_their_positions(void **state) {
     struct kernels_table kernels;
     struct kernels_cpu none = {false, false, false, false};
     assert_true(kernels_init(&kernels, KERNELS_TIER_REF, &none));
-    assert_int_equal(sampler_create(WORDS, &kernels, &sampler, NULL), LOCUM_OK);
-    drawing = (struct sample_settings){.temperature = 1, .top_p = 1, .seed = 77};
+    assert_int_equal(sampler_create(WORDS, 100, &kernels, &sampler, NULL), LOCUM_OK);
+    drawing = sample_settings_off();
+    drawing.seed = 77;
     house_open(&house, moe_path, &options);
     sampled(&talk, 77);
     talk.on_event = draw_too;
@@ -184,13 +189,13 @@ static void seeds(void **state) {
     sampled(&talk, 2);
     run_alone(&talk);
     assert_memory_not_equal(base.ids, talk.ids, base.count * sizeof *base.ids);
-    talk.request.sampling.has_seed = false; // drawn, told, and then the same again
+    talk.sampling.has_seed = false; // drawn, told, and then the same again
     run_alone(&talk);
     sampled(&base, talk.stats.seed);
     run_alone(&base);
     talk_same(&base, &talk, "a seed that was drawn");
     uint64_t first = talk.stats.seed;
-    talk.request.sampling.has_seed = false;
+    talk.sampling.has_seed = false;
     run_alone(&talk);
     assert_true(talk.stats.seed != first);
 }
