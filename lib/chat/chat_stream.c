@@ -187,7 +187,7 @@ static void write_text(struct chat_stream *stream, struct slice text) {
 }
 
 static struct slice kept(const struct chat_stream *stream, struct chat_stream_span span) {
-    return slice_make(stream->call.text.data + span.start, span.size);
+    return span.size > 0 ? slice_make(stream->call.text.data + span.start, span.size) : slice_make(NULL, 0);
 }
 
 static void tell_calls(struct chat_stream *stream) {

@@ -44,7 +44,7 @@ void chat_stream_call_begin(struct chat_stream_call *call, uint8_t start, size_t
     call->start = call->step = start;
     call->at = read;
     call->scan = call->found_count = call->text.size = 0;
-    call->again.possible = call->cut = false;
+    call->value.pending = call->cut = false;
     forget_call(call);
 }
 
@@ -72,6 +72,36 @@ static enum outcome next(struct chat_stream_call *call, size_t read) {
     return GO_ON;
 }
 
+// --- Values of parameters ------------------------------------------------------------------------------
+
+static struct slice kept(const struct chat_stream_call *call, struct chat_stream_span span) {
+    return span.size > 0 ? slice_make(call->text.data + span.start, span.size) : slice_make(NULL, 0);
+}
+
+// What follows the last value fits: it is one of the arguments.
+static void keep_value(struct chat_stream_call *call, struct chat_stream_held held) {
+    if (!call->value.pending) return;
+    const struct chat_stream_step *step = &call->format->steps[call->value.step];
+    struct slice text = slice_make(held.text.data + call->value.at, call->value.size);
+    call->value.pending = false;
+    enum chat_stream_type type = CHAT_STREAM_TYPE_STRING;
+    if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[0] == '\n') text = slice_from(text, 1);
+    if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[text.size - 1] == '\n') text.size--;
+    if (step->op == CHAT_STREAM_VERBATIM) type = CHAT_STREAM_TYPE_OTHER;
+    bool quoted = step->op == CHAT_STREAM_CDATA && text.size >= strlen("<![CDATA[]]>") &&
+                  slice_starts(text, slice_text("<![CDATA[")) &&
+                  slice_is(slice_from(text, text.size - 3), "]]>");
+    if (quoted) {
+        text = slice_make(text.data + 9, text.size - 12);
+    } else if (step->op == CHAT_STREAM_VALUE || step->op == CHAT_STREAM_LINES || step->op == CHAT_STREAM_CDATA) {
+        type = chat_stream_tools_type(call->tools, kept(call, call->name), buffer_slice(&call->key));
+    }
+    buffer_append_text(&call->arguments, call->arguments.size == 0 ? "{" : ", ");
+    chat_stream_json_quote(buffer_slice(&call->key), &call->arguments);
+    buffer_append_text(&call->arguments, ": ");
+    chat_stream_value_typed(text, type, &call->arguments);
+}
+
 // --- Literals ---------------------------------------------------------------------------------------
 
 static int here(const struct chat_stream_call *call, const struct chat_stream_step *step,
@@ -84,7 +114,7 @@ static enum outcome literal(struct chat_stream_call *call, const struct chat_str
     int match = here(call, step, held);
     if (match < 0) return WAIT;
     if (match == 0) return FAIL;
-    call->again.possible = false;
+    keep_value(call, held);
     return next(call, strlen(step->text));
 }
 
@@ -112,7 +142,7 @@ static enum outcome try_literal(struct chat_stream_call *call, const struct chat
     int match = here(call, step, held);
     if (match < 0) return WAIT;
     if (match == 0) return jump(call, step, held);
-    call->again.possible = false;
+    keep_value(call, held);
     return next(call, step->op == CHAT_STREAM_TRY ? strlen(step->text) : 0);
 }
 
@@ -120,7 +150,7 @@ static enum outcome try_literal(struct chat_stream_call *call, const struct chat
 
 static struct chat_stream_span keep(struct chat_stream_call *call, struct slice text) {
     struct chat_stream_span span = {call->text.size, text.size};
-    buffer_append(&call->text, text.data, text.size);
+    if (!buffer_append(&call->text, text.data, text.size)) span.size = 0;
     return span;
 }
 
@@ -199,42 +229,16 @@ static enum outcome key(struct chat_stream_call *call, const struct chat_stream_
     return next(call, text.size + strlen(step->text));
 }
 
-static struct slice kept(const struct chat_stream_call *call, struct chat_stream_span span) {
-    return slice_make(call->text.data + span.start, span.size);
-}
-
-static void append_value(struct chat_stream_call *call, const struct chat_stream_step *step,
-                         struct slice text) {
-    enum chat_stream_type type = CHAT_STREAM_TYPE_STRING;
-    if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[0] == '\n') text = slice_from(text, 1);
-    if (step->op == CHAT_STREAM_LINES && text.size > 0 && text.data[text.size - 1] == '\n') text.size--;
-    if (step->op == CHAT_STREAM_VERBATIM) type = CHAT_STREAM_TYPE_OTHER;
-    bool quoted = step->op == CHAT_STREAM_CDATA && text.size >= strlen("<![CDATA[]]>") &&
-                  slice_starts(text, slice_text("<![CDATA[")) &&
-                  slice_is(slice_from(text, text.size - 3), "]]>");
-    if (quoted) {
-        text = slice_make(text.data + 9, text.size - 12);
-    } else if (step->op == CHAT_STREAM_VALUE || step->op == CHAT_STREAM_LINES || step->op == CHAT_STREAM_CDATA) {
-        type = chat_stream_tools_type(call->tools, kept(call, call->name), buffer_slice(&call->key));
-    }
-    buffer_append_text(&call->arguments, call->arguments.size == 0 ? "{" : ", ");
-    chat_stream_json_quote(buffer_slice(&call->key), &call->arguments);
-    buffer_append_text(&call->arguments, ": ");
-    chat_stream_value_typed(text, type, &call->arguments);
-}
-
 static enum outcome value(struct chat_stream_call *call, const struct chat_stream_step *step,
                           struct chat_stream_held held) {
     struct slice text;
     enum outcome outcome = until(call, step, held, &text);
     if (outcome != GO_ON) return outcome;
-    // A control token is what it is; an ordinary one may have been quoted in the value.
-    call->again.possible = !is_token(call);
-    call->again.step = call->step;
-    call->again.at = call->at;
-    call->again.scan = call->scan + 1;
-    call->again.arguments = call->arguments.size;
-    append_value(call, step, text);
+    call->value.pending = true;
+    call->value.final = is_token(call);
+    call->value.step = call->step;
+    call->value.at = call->at;
+    call->value.size = text.size;
     return next(call, text.size + strlen(step->text));
 }
 
@@ -503,13 +507,13 @@ static step_fn *const operations[] = {
     [CHAT_STREAM_HEADER] = header, [CHAT_STREAM_DONE] = done,
 };
 
+// What follows the last value does not fit: its end was a part of it, unless it was a control token.
 static bool go_back(struct chat_stream_call *call) {
-    if (!call->again.possible) return false;
-    call->again.possible = false;
-    call->step = call->again.step;
-    call->at = call->again.at;
-    call->scan = call->again.scan;
-    call->arguments.size = call->again.arguments;
+    if (!call->value.pending || call->value.final) return false;
+    call->value.pending = false;
+    call->step = call->value.step;
+    call->at = call->value.at;
+    call->scan = call->value.size + 1;
     return true;
 }
 

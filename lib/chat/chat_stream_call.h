@@ -55,12 +55,14 @@ struct chat_stream_call {
         bool escaped;
     } loose; // of PYTHON and GEMMA
 
-    // The end of the last value may have been a part of it: where to go on looking if what follows does not fit.
+    // The last value. It becomes JSON once what follows fits: its end may have been a part of it, behind which one has
+    // to go on looking, and converting it each time would take the square of its size.
     struct {
-        bool possible;
-        uint8_t step;
-        size_t at, scan, arguments;
-    } again;
+        bool pending;    // it is not among the arguments yet
+        bool final;      // its end was a control token
+        uint8_t step;    // that read it
+        size_t at, size; // in the block
+    } value;
 
     struct chat_stream_span id, name; // of the call that is being read
     struct buffer key;                // of the parameter that is being read

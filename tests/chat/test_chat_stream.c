@@ -421,6 +421,23 @@ static void test_too_long_a_call_is_text(void **state) {
     buffer_release(&text);
 }
 
+// A value that holds its closing mark many times is read in a time in proportion to its size: the square of it
+// would be minutes.
+static void test_value_with_many_ends(void **state) {
+    (void)state;
+    struct buffer text = {0};
+    struct listener listener;
+    buffer_append_text(&text, "<tool_call>f<arg_key>k</arg_key><arg_value>");
+    while (text.size < 3 << 20) buffer_append_text(&text, "</arg_value>x");
+    buffer_append_text(&text, "</arg_value></tool_call>");
+    struct sample sample = {.calls = "glm", .text = "many ends"};
+    parse(&sample, buffer_slice(&text), NULL, 0, &listener);
+    assert_int_equal(listener.calls, 1);
+    assert_true(listener.arguments.size > (3 << 20) - 100);
+    release(&listener);
+    buffer_release(&text);
+}
+
 // Each format is found by what it says itself, before those that come later in the table.
 static void test_detect(void **state) {
     (void)state;
@@ -474,7 +491,7 @@ int main(void) {
         cmocka_unit_test(test_malformed_calls_stay_text), cmocka_unit_test(test_text_is_conserved),
         cmocka_unit_test(test_control_tokens),         cmocka_unit_test(test_samples_as_tokens),
         cmocka_unit_test(test_quoted_tokens_are_text), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_too_long_a_call_is_text),
+        cmocka_unit_test(test_too_long_a_call_is_text), cmocka_unit_test(test_value_with_many_ends),
         cmocka_unit_test(test_detect),                 cmocka_unit_test(test_beginning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
