@@ -15,7 +15,8 @@
 
 static const exec_op_fn operations[PLAN_KIND_COUNT] = {
     [PLAN_EMBED] = exec_op_embed,       [PLAN_NORM] = exec_op_norm,
-    [PLAN_MATMUL] = exec_op_matmul,     [PLAN_ROPE] = exec_op_rope,
+    [PLAN_MATMUL] = exec_op_matmul,     [PLAN_HEAD_MATMUL] = exec_op_head_matmul,
+    [PLAN_ROPE] = exec_op_rope,
     [PLAN_KV_WRITE] = exec_op_kv_write, [PLAN_ATTENTION] = exec_op_attention,
     [PLAN_ADD] = exec_op_add,           [PLAN_ACTIVATE] = exec_op_activate,
     [PLAN_ROUTER] = exec_op_router,     [PLAN_EXPERTS] = exec_op_experts,

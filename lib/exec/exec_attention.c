@@ -37,8 +37,8 @@ bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *
         uint8_t *values = exec_kv_values(kv, plan, page, cache, 0);
         if (!write_rows(exec, worker, keys, exec_row(exec, op->in, i), c->head_size_k, c->heads_kv,
                         row) ||
-            !write_rows(exec, worker, values, exec_row(exec, op->in2, i), c->head_size_v,
-                        c->heads_kv, row)) {
+            (!c->values_in_keys && !write_rows(exec, worker, values, exec_row(exec, op->in2, i),
+                                               c->head_size_v, c->heads_kv, row))) {
             exec_fail_numeric(exec, op);
             return false;
         }
@@ -86,10 +86,11 @@ static struct item item_at(const struct exec *exec, const struct plan_op *op, si
 static void expand(const struct exec *exec, uint32_t worker, struct kernels_attend *a) {
     float *floats = (float *)(void *)(exec->kv_scratch + worker * exec->kv_scratch_bytes);
     float *values = floats + EXEC_KV_PAGE_POSITIONS * a->head_size_k;
+    bool in_keys = a->v == a->k;
     exec_kv_expand(exec->config.kernels, floats, a->k, a->lo, a->hi, a->head_size_k);
-    exec_kv_expand(exec->config.kernels, values, a->v, a->lo, a->hi, a->head_size_v);
+    if (!in_keys) exec_kv_expand(exec->config.kernels, values, a->v, a->lo, a->hi, a->head_size_v);
     a->k = floats;
-    a->v = values;
+    a->v = in_keys ? floats : values;
     a->kv_f32 = true;
 }
 
@@ -111,6 +112,8 @@ static void attend_block(const struct exec *exec, uint32_t worker, const struct 
         .kv_f32 = kv->type == EXEC_KV_F32,
         .head_size_k = item->cache->head_size_k,
         .head_size_v = item->cache->head_size_v,
+        .v_stride = item->cache->values_in_keys ? item->cache->head_size_k
+                                                : item->cache->head_size_v,
         .lo = index == 0 ? item->from % KERNELS_KV_BLOCK : 0,
         .hi = last ? item->position % KERNELS_KV_BLOCK + 1 : KERNELS_KV_BLOCK,
         .scale = item->op->u.attention.scale,

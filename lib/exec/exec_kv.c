@@ -78,9 +78,9 @@ locum_status exec_kv_layout_make(const struct plan *plan, enum exec_kv_type type
         }
         out->offset[i] = out->page_bytes;
         // a multiple of 64, as there are 64 positions
-        out->page_bytes += (uint64_t)EXEC_KV_PAGE_POSITIONS * c->heads_kv *
-                           (exec_kv_row_bytes(type, c->head_size_k) +
-                            exec_kv_row_bytes(type, c->head_size_v));
+        uint64_t row = exec_kv_row_bytes(type, c->head_size_k);
+        if (!c->values_in_keys) row += exec_kv_row_bytes(type, c->head_size_v);
+        out->page_bytes += EXEC_KV_PAGE_POSITIONS * row * c->heads_kv;
     }
     return LOCUM_OK;
 }

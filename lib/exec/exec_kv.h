@@ -12,9 +12,9 @@
 //
 //     | cache 0: K head 0 [64][size_k] | K head 1 | ... | V head 0 [64][size_v] | ... | cache 1: ...
 //
-// A row is float16 (nearest even), float32, or blocks of Q8_0: 32 int8 behind one float16 scale, quantised
-// by rule 2 (Q32) of kernels.h with the scale rounded to float16. What attention computes with is the
-// number that is stored, exactly.
+// Where values are part of keys there are keys only. A row is float16 (nearest even), float32, or blocks of
+// Q8_0: 32 int8 behind one float16 scale, quantised by rule 2 (Q32) of kernels.h with the scale rounded to
+// float16. What attention computes with is the number that is stored, exactly.
 #ifndef EXEC_EXEC_KV_H
 #define EXEC_EXEC_KV_H
 
@@ -70,6 +70,7 @@ static inline uint8_t *exec_kv_keys(const struct exec_kv_layout *layout, const s
 static inline uint8_t *exec_kv_values(const struct exec_kv_layout *layout, const struct plan *plan,
                                       uint8_t *page, uint32_t cache, uint32_t head) {
     const struct plan_cache *c = &plan->caches[cache];
+    if (c->values_in_keys) return exec_kv_keys(layout, plan, page, cache, head);
     return page + layout->offset[cache] +
            EXEC_KV_PAGE_POSITIONS *
                (c->heads_kv * exec_kv_row_bytes(layout->type, c->head_size_k) +

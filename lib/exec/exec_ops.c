@@ -38,7 +38,8 @@ bool exec_op_embed(struct exec *exec, uint32_t worker, const struct plan_op *op,
 bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
                   const struct exec_op *info) {
     (void)info;
-    size_t groups = op->u.norm.groups, n = exec_buffer(exec, op->in)->width / groups;
+    size_t groups = op->u.norm.groups, n = op->u.norm.size;
+    if (n == 0) n = exec_buffer(exec, op->in)->width / groups;
     const float *w = exec_vector(exec, op->weight);
     FOR_ROWS(exec, worker, i) {
         float *out = exec_row(exec, op->out, i);
@@ -113,8 +114,9 @@ bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
     size_t n_rot = table->rope.n_rot;
     FOR_ROWS(exec, worker, i) {
         const float *cs = exec->rope_rows[op->u.rope.table] + i * n_rot;
-        (table->neox ? k->rope_neox : k->rope_norm)(exec_row(exec, op->out, i), op->u.rope.heads,
-                                                    op->u.rope.head_size, n_rot / 2, cs);
+        float *x = exec_row(exec, op->out, i) + op->u.rope.first;
+        (table->neox ? k->rope_neox : k->rope_norm)(x, op->u.rope.heads, op->u.rope.head_size,
+                                                    n_rot / 2, cs);
     }
     return true;
 }
@@ -184,7 +186,8 @@ bool exec_op_pick(struct exec *exec, uint32_t worker, const struct plan_op *op,
         const float *in = exec_row(exec, op->in, i) + op->u.pick.in_first;
         float *out = exec_row(exec, op->out, i) + op->u.pick.out_first;
         for (size_t g = 0; g < op->u.pick.groups; g++)
-            memcpy(out + g * size, in + g * op->u.pick.in_stride, size * sizeof(float));
+            memcpy(out + g * op->u.pick.out_stride, in + g * op->u.pick.in_stride,
+                   size * sizeof(float));
     }
     return true;
 }

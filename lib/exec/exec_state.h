@@ -21,6 +21,9 @@ enum { EXEC_ARRIVAL_TOKENS = 8 };
 // at a time.
 enum { EXEC_ATTENTION_FEW = 2, EXEC_ATTENTION_WAVE = 16 };
 
+// HEAD_MATMUL: rows of a weight that are in float32 at a time, and tokens that they are multiplied with.
+enum { EXEC_HEAD_ROWS = 32, EXEC_HEAD_COLUMNS = 16 };
+
 // The operations that decide the next layer's routing; all PLAN_NONE where there are none.
 struct exec_ahead_ops {
     uint32_t norm, matmul, router;
@@ -97,6 +100,10 @@ struct exec {
     size_t attention_floats;
     uint8_t *kv_scratch; // [workers][kv_scratch_bytes]; none where KV rows are floats
     size_t kv_scratch_bytes;
+    // [workers]: a tile of rows in float32, and columns that it is multiplied with; see exec_heads.c
+    float *head_rows;
+    uint8_t *head_columns;
+    size_t head_rows_floats, head_columns_bytes;
     uint8_t *group; // [workers][group_bytes]: rows that are being interleaved
     size_t group_bytes;
     uint32_t *wanted; // [chunk]: tokens whose logits are wanted
@@ -153,6 +160,8 @@ bool exec_op_norm(struct exec *exec, uint32_t worker, const struct plan_op *op,
                   const struct exec_op *info);
 bool exec_op_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op,
                     const struct exec_op *info);
+bool exec_op_head_matmul(struct exec *exec, uint32_t worker, const struct plan_op *op,
+                         const struct exec_op *info);
 bool exec_op_rope(struct exec *exec, uint32_t worker, const struct plan_op *op,
                   const struct exec_op *info);
 bool exec_op_kv_write(struct exec *exec, uint32_t worker, const struct plan_op *op,

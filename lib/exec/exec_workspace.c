@@ -121,6 +121,23 @@ static void place_group(struct exec *exec, struct exec_cursor *cursor, uint32_t 
     exec->group = exec_place(cursor, workers, exec->group_bytes);
 }
 
+// A tile of rows of any weight that is multiplied head by head, and columns for it.
+static void place_heads(struct exec *exec, struct exec_cursor *cursor, uint32_t workers) {
+    const struct plan *plan = exec->config.plan;
+    uint64_t row = 0, column = 0;
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        const struct plan_op *op = &plan->ops[i];
+        if (op->kind != PLAN_HEAD_MATMUL) continue;
+        uint64_t bytes = kernels_act_bytes(KERNELS_ACT_F32, op->u.head_matmul.in_size);
+        if (bytes > column) column = bytes;
+        if (plan->weights[op->weight].cols > row) row = plan->weights[op->weight].cols;
+    }
+    exec->head_rows_floats = (EXEC_HEAD_ROWS * row + 15) & ~UINT64_C(15);
+    exec->head_columns_bytes = EXEC_HEAD_COLUMNS * column;
+    exec->head_rows = exec_place(cursor, workers * exec->head_rows_floats, sizeof(float));
+    exec->head_columns = exec_place(cursor, workers, exec->head_columns_bytes);
+}
+
 static void place_rope(struct exec *exec, struct exec_cursor *cursor) {
     const struct plan *plan = exec->config.plan;
     exec->rope_magnitude = exec_place(cursor, plan->n_ropes, sizeof *exec->rope_magnitude);
@@ -147,6 +164,7 @@ uint64_t exec_workspace_place(struct exec *exec, uint8_t *base, uint32_t workers
     exec->kv_scratch_bytes = exec_kv_scratch_bytes(plan, exec->config.kv->type);
     exec->kv_scratch = exec_place(&cursor, workers, exec->kv_scratch_bytes);
     place_group(exec, &cursor, workers);
+    place_heads(exec, &cursor, workers);
     place_rope(exec, &cursor);
     if (plan->n_experts > 0) exec_ahead_place(exec, &cursor);
     return cursor.used;

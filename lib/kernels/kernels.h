@@ -139,7 +139,8 @@ typedef bool (*kernels_quantise_fn)(void *out, const float *x, size_t k);
 typedef void (*kernels_dequantise_fn)(float *out, const uint8_t *w, size_t k);
 
 // Attention of n_q query heads that share one KV head, over the visible positions lo..hi-1 (hi > lo)
-// of one block of 64 positions. k and v: 64 rows of the head's size, float16 bits or float32.
+// of one block of 64 positions. k: 64 rows of the head's size, v: 64 rows v_stride elements apart
+// (v may lie within k), float16 bits or float32.
 //   s_j = rn(sum16(q*k_j) * scale); with softcap c > 0: s_j = rn(c * tanh(rn(s_j / c)))
 //   m = max s_j;  p_j = exp(s_j - m), 0 outside lo..hi-1;  l = sum16(p) (64 elements)
 //   o[i] = chain over j = lo..hi-1 of fma(p_j, v_j[i], o[i]), from +0
@@ -151,6 +152,7 @@ struct kernels_attend {
     const void *k, *v;
     bool kv_f32; // else float16
     size_t head_size_k, head_size_v; // multiples of 8
+    size_t v_stride;                 // likewise
     size_t lo, hi;
     float scale, softcap;
     float *m, *l; // n_q each

@@ -27,13 +27,44 @@ static bool probabilities(const struct kernels_route *route, const float *logits
     return true;
 }
 
+static float selection(const struct kernels_route *route, const float *scratch, uint32_t expert) {
+    return route->bias ? scratch[expert] + route->bias[expert] : scratch[expert];
+}
+
+static float group_score(const struct kernels_route *route, const float *scratch, uint32_t group) {
+    uint32_t size = route->experts / route->groups;
+    float best = -INFINITY, second = -INFINITY;
+    for (uint32_t i = group * size; i < (group + 1) * size; i++) {
+        float value = selection(route, scratch, i);
+        second = value > best ? best : value > second ? value : second;
+        best = value > best ? value : best;
+    }
+    return route->group_best_two ? best + second : best;
+}
+
+// open[g], false before: the experts of group g can be chosen.
+static void open_groups(const struct kernels_route *route, const float *scratch, bool *open) {
+    float scores[KERNELS_GROUPS_MAX];
+    for (uint32_t g = 0; g < route->groups; g++)
+        scores[g] = group_score(route, scratch, g);
+    for (uint32_t k = 0; k < route->groups_used; k++) {
+        uint32_t best = route->groups;
+        for (uint32_t g = 0; g < route->groups; g++)
+            if (!open[g] && (best == route->groups || scores[g] > scores[best])) best = g;
+        open[best] = true;
+    }
+}
+
 // ids := the experts with the largest values, best first; an equal one that comes later stays
 // behind. chosen: the values, [used].
 static void choose(const struct kernels_route *route, const float *scratch, uint32_t *ids,
                    float *chosen) {
-    uint32_t count = 0;
+    bool open[KERNELS_GROUPS_MAX] = {false};
+    uint32_t count = 0, size = route->groups > 1 ? route->experts / route->groups : 0;
+    if (size) open_groups(route, scratch, open);
     for (uint32_t i = 0; i < route->experts; i++) {
-        float value = route->bias ? scratch[i] + route->bias[i] : scratch[i];
+        if (size && !open[i / size]) continue;
+        float value = selection(route, scratch, i);
         if (count == route->used && !(value > chosen[count - 1])) continue;
         uint32_t at = count < route->used ? count++ : count - 1;
         for (; at > 0 && value > chosen[at - 1]; at--) {
@@ -80,6 +111,9 @@ static void sort_by_id(uint32_t *ids, float *weights, uint32_t *rank, uint32_t u
 bool kernels_route_select(const struct kernels_route *route, const float *logits, float *scratch,
                           uint32_t *ids, float *weights, uint32_t *rank) {
     KERNEL_ASSERT(route->used > 0 && route->used <= route->experts);
+    KERNEL_ASSERT(route->groups <= KERNELS_GROUPS_MAX);
+    KERNEL_ASSERT(route->groups <= 1 ||
+                  route->groups_used * (route->experts / route->groups) >= route->used);
     if (!probabilities(route, logits, scratch)) return false;
     choose(route, scratch, ids, weights);
     weigh(route, scratch, ids, weights);

@@ -11,9 +11,12 @@
 // softmax_selected: selection by logits, then softmax over the chosen ones in the order chosen
 // With by_logits the selection is by logits, ties included that a sigmoid would not tell apart, and the
 // sigmoid is taken of the chosen ones only.
-// selection = p (+ bias), the k largest, ties to the lower id; weights are the p without bias, in
-// the order chosen: if normalise, w = rn(w / max(s, 2^-14)) with s their chain sum from +0; then
-// times scale, then times the expert's own factor.
+// selection = p (+ bias), the k largest, ties to the lower id. With more than one group (equal
+// parts of neighbouring experts) only those of the best groups_used can be chosen, ties to the
+// lower group; the score of a group is its largest selection value, or rn(a + b) of the two
+// largest, a >= b.
+// Weights are the p without bias, in the order chosen: if normalise, w = rn(w / max(s, 2^-14)) with
+// s their chain sum from +0; then times scale, then times the expert's own factor.
 // Output is sorted by ascending id: that is the order in which experts are added.
 #ifndef KERNELS_KERNELS_ROUTE_H
 #define KERNELS_KERNELS_ROUTE_H
@@ -28,8 +31,12 @@ enum kernels_gating {
     KERNELS_GATING_SOFTMAX_SELECTED = 3
 };
 
+enum { KERNELS_GROUPS_MAX = 64 };
+
 struct kernels_route {
     uint32_t experts, used;
+    uint32_t groups, groups_used; // groups 0 or 1: none; else they divide experts, in parts of 2 or more
+    bool group_best_two;          // what the score of a group is
     enum kernels_gating gating;
     bool by_logits; // sigmoid only
     bool normalise;

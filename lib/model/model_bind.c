@@ -83,9 +83,10 @@ static void missing(struct model_builder *builder, const char *name) {
 }
 
 static uint32_t bind(struct model_builder *builder, const struct gguf_tensor *tensor, uint64_t cols,
-                     uint64_t rows) {
-    if (!check_shape(builder, tensor, cols, rows, 1) || !check_type(builder, tensor))
+                     uint64_t rows, uint64_t depth) {
+    if (!check_shape(builder, tensor, cols, rows, depth) || !check_type(builder, tensor))
         return PLAN_NONE;
+    rows *= depth;
     mark_used(builder, tensor);
     struct plan_weight weight = {
         .name = arena_copy_text(builder->plan.arena, tensor->name, strlen(tensor->name)),
@@ -113,7 +114,19 @@ uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint6
     const struct gguf_tensor *tensor = find(builder, format, arguments, name);
     va_end(arguments);
     if (!tensor && need == MODEL_REQUIRED) missing(builder, name);
-    return tensor ? bind(builder, tensor, cols, rows) : PLAN_NONE;
+    return tensor ? bind(builder, tensor, cols, rows, 1) : PLAN_NONE;
+}
+
+uint32_t model_matrices(struct model_builder *builder, uint64_t cols, uint64_t rows, uint64_t depth,
+                        const char *format, ...) {
+    if (failed(builder)) return PLAN_NONE;
+    char name[LIMIT_GGUF_NAME];
+    va_list arguments;
+    va_start(arguments, format);
+    const struct gguf_tensor *tensor = find(builder, format, arguments, name);
+    va_end(arguments);
+    if (!tensor) missing(builder, name);
+    return tensor ? bind(builder, tensor, cols, rows, depth) : PLAN_NONE;
 }
 
 // Vectors, `rows` of them one after the other, are used in place. tensor: NULL if the file has none.
@@ -135,7 +148,7 @@ static uint32_t bind_vectors(struct model_builder *builder, enum model_need need
                    (unsigned long long)tensor->offset);
         return PLAN_NONE;
     }
-    return bind(builder, tensor, size, rows);
+    return bind(builder, tensor, size, rows, 1);
 }
 
 uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
@@ -252,6 +265,31 @@ static void bind_biases(struct model_builder *builder, uint32_t layer, enum mode
     }
 }
 
+// Groups of experts, of which a token uses only some.
+static locum_status read_groups(const struct model_builder *builder, struct kernels_route *route,
+                                locum_error *error) {
+    const struct gguf_meta *meta = builder->meta;
+    uint32_t groups, used, most = route->experts;
+    STATUS_TRY(gguf_meta_u32_or(meta, ".expert_group_count", 1, 0, KERNELS_GROUPS_MAX, &groups,
+                                error));
+    if (groups <= 1) return LOCUM_OK;
+    if (groups > most / 2 || most % groups) {
+        return status_fail(error, LOCUM_E_FORMAT,
+                           "%s: %s.expert_group_count (%u) does not divide expert_count (%u) into "
+                           "groups of 2 or more",
+                           meta->name, meta->architecture, groups, most);
+    }
+    STATUS_TRY(gguf_meta_u32(meta, ".expert_group_used_count", 1, groups, &used, error));
+    if (used * (most / groups) < route->used) {
+        return status_fail(error, LOCUM_E_FORMAT,
+                           "%s: %s.expert_used_count (%u) is more than %u groups of %u experts have",
+                           meta->name, meta->architecture, route->used, used, most / groups);
+    }
+    route->groups = groups;
+    route->groups_used = used;
+    return LOCUM_OK;
+}
+
 static bool bind_route(struct model_builder *builder, uint32_t layer, struct model_routing routing,
                        struct plan_experts *set) {
     uint32_t gating;
@@ -268,17 +306,19 @@ static bool bind_route(struct model_builder *builder, uint32_t layer, struct mod
     }
     if (!status)
         status = gguf_meta_f32_or(meta, ".expert_weights_scale", 1, 0, 1e6f, &scale, error);
+    set->route = (struct kernels_route){
+        .experts = builder->params->experts,
+        .used = builder->params->experts_used,
+        .group_best_two = !routing.groups_by_best,
+    };
+    if (!status) status = read_groups(builder, &set->route, error);
     if (status) {
         builder->plan.status = status;
         return false;
     }
-    set->route = (struct kernels_route){
-        .experts = builder->params->experts,
-        .used = builder->params->experts_used,
-        .gating = (enum kernels_gating)gating,
-        .normalise = normalise,
-        .scale = scale == 0 ? 1 : scale, // 0 stands for "none" in files
-    };
+    set->route.gating = (enum kernels_gating)gating;
+    set->route.normalise = normalise;
+    set->route.scale = scale == 0 ? 1 : scale; // 0 stands for "none" in files
     set->route_bias =
         model_vector(builder, MODEL_OPTIONAL, set->experts, "blk.%u.exp_probs_b.bias", layer);
     return !failed(builder);

@@ -62,7 +62,7 @@ void model_require_window(struct model_builder *b) {
                b->meta->architecture);
 }
 
-static void project(struct model_builder *b, uint32_t layer, const char *role, bool biased,
+void model_project(struct model_builder *b, uint32_t layer, const char *role, bool biased,
                     uint32_t in, uint32_t out, uint64_t cols, uint64_t rows) {
     uint32_t weight = model_matrix(b, MODEL_REQUIRED, cols, rows, "blk.%u.%s.weight", layer, role);
     uint32_t bias = model_vector(b, biased ? MODEL_REQUIRED : MODEL_OPTIONAL, rows,
@@ -92,7 +92,7 @@ static uint32_t project_queries(struct model_builder *b, uint32_t layer,
     uint32_t heads = use->heads, size = use->size_k;
     uint64_t width = (uint64_t)heads * size, in = b->params->embedding;
     if (!how->gated) {
-        project(b, layer, "attn_q", how->biased, b->n, use->q, in, width);
+        model_project(b, layer, "attn_q", how->biased, b->n, use->q, in, width);
         return PLAN_NONE;
     }
     if (use->size_v != size) {
@@ -101,7 +101,7 @@ static uint32_t project_queries(struct model_builder *b, uint32_t layer,
                    size, use->size_v);
     }
     uint32_t both = model_buffer(b, "qg", 2 * width), gate = model_buffer(b, "ag", width);
-    project(b, layer, "attn_q", how->biased, b->n, both, in, 2 * width);
+    model_project(b, layer, "attn_q", how->biased, b->n, both, in, 2 * width);
     model_op_pick(b, layer, both, 0, 2 * size, heads, size, use->q, 0);
     model_op_pick(b, layer, both, size, 2 * size, heads, size, gate, 0);
     return gate;
@@ -114,7 +114,7 @@ static void project_values(struct model_builder *b, uint32_t layer,
         model_op_norm(b, layer, use->k, use->v, PLAN_NONE, use->heads_kv);
         return;
     }
-    project(b, layer, "attn_v", how->biased, b->n, use->v, b->params->embedding, width);
+    model_project(b, layer, "attn_v", how->biased, b->n, use->v, b->params->embedding, width);
     if (how->value_norm) model_op_norm(b, layer, use->v, use->v, PLAN_NONE, use->heads_kv);
 }
 
@@ -124,12 +124,13 @@ static uint32_t write_cache(struct model_builder *b, uint32_t layer,
     uint64_t k_width = (uint64_t)use->heads_kv * use->size_k;
     use->k = model_buffer(b, "k", k_width);
     use->v = model_buffer(b, "v", (uint64_t)use->heads_kv * use->size_v);
-    project(b, layer, "attn_k", how->biased, b->n, use->k, b->params->embedding, k_width);
+    model_project(b, layer, "attn_k", how->biased, b->n, use->k, b->params->embedding, k_width);
     project_values(b, layer, how, use);
     qk_norm(b, layer, how->qk_norm, "attn_k_norm", use->k, use->heads_kv, use->size_k);
     model_op_rope(b, layer, use->k, use->heads_kv, use->size_k, how->rope);
     if (how->unit_heads) model_op_norm(b, layer, use->k, use->k, PLAN_NONE, use->heads_kv);
-    struct plan_cache cache = {use->heads_kv, use->size_k, use->size_v};
+    struct plan_cache cache = {
+        .heads_kv = use->heads_kv, .head_size_k = use->size_k, .head_size_v = use->size_v};
     struct plan_op write = plan_op_make(PLAN_KV_WRITE, layer);
     write.in = use->k, write.in2 = use->v;
     write.u.attention.cache = plan_add_cache(&b->plan, cache);
@@ -191,7 +192,7 @@ uint32_t model_attention(struct model_builder *b, uint32_t layer, struct model_a
         model_op_activate(b, layer, gate, use.a, PLAN_ACT_SIGMOID);
         use.a = gate;
     }
-    project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, p->embedding);
+    model_project(b, layer, "attn_output", how.biased, use.a, b->t, a_width, p->embedding);
     if (how.post_norm) model_post_norm(b, layer, "post_attention_norm", b->t);
     model_add_block(b, layer);
     return use.cache;
@@ -212,7 +213,7 @@ static void project_grouped(struct model_builder *b, uint32_t layer, const struc
     uint32_t v = how->heads / groups * how->value_size, stride = 2 * k + 2 * v;
     uint64_t width = (uint64_t)groups * stride;
     uint32_t all = model_buffer(b, "qkvz", width);
-    project(b, layer, "ssm_in", false, b->n, all, b->params->embedding, width);
+    model_project(b, layer, "ssm_in", false, b->n, all, b->params->embedding, width);
     model_op_pick(b, layer, all, 0, stride, groups, k, use->c, 0);
     model_op_pick(b, layer, all, k, stride, groups, k, use->c, groups * k);
     model_op_pick(b, layer, all, 2 * k, stride, groups, v, use->c, 2 * groups * k);
@@ -225,17 +226,17 @@ static void project_delta(struct model_builder *b, uint32_t layer, const struct 
     if (model_has(b, "blk.%u.ssm_in.weight", layer)) {
         project_grouped(b, layer, how, use);
     } else {
-        project(b, layer, "attn_qkv", false, b->n, use->c, width, c_width);
-        project(b, layer, "attn_gate", false, b->n, use->z, width, z_width);
+        model_project(b, layer, "attn_qkv", false, b->n, use->c, width, c_width);
+        model_project(b, layer, "attn_gate", false, b->n, use->z, width, z_width);
     }
     if (how->grouped) {
         uint32_t each = how->heads / how->heads_k, both = model_buffer(b, "ba", 2ull * how->heads);
-        project(b, layer, "ssm_ba", false, b->n, both, width, 2ull * how->heads);
+        model_project(b, layer, "ssm_ba", false, b->n, both, width, 2ull * how->heads);
         model_op_pick(b, layer, both, 0, 2 * each, how->heads_k, each, use->beta, 0);
         model_op_pick(b, layer, both, each, 2 * each, how->heads_k, each, use->alpha, 0);
     } else {
-        project(b, layer, "ssm_alpha", false, b->n, use->alpha, width, how->heads);
-        project(b, layer, "ssm_beta", false, b->n, use->beta, width, how->heads);
+        model_project(b, layer, "ssm_alpha", false, b->n, use->alpha, width, how->heads);
+        model_project(b, layer, "ssm_beta", false, b->n, use->beta, width, how->heads);
     }
 }
 
@@ -292,7 +293,7 @@ void model_delta_net(struct model_builder *b, uint32_t layer, const struct model
             model_vector(b, MODEL_REQUIRED, how->value_size, "blk.%u.ssm_norm.weight", layer),
             how->heads);
     model_op_activate(b, layer, use.z, o, PLAN_ACT_SILU);
-    project(b, layer, "ssm_out", false, use.z, b->t, z_width, width);
+    model_project(b, layer, "ssm_out", false, use.z, b->t, z_width, width);
     model_add_block(b, layer);
 }
 

@@ -40,6 +40,9 @@ enum model_need { MODEL_REQUIRED, MODEL_OPTIONAL };
 // The tensor `name` (printf form) as a weight of `rows` rows of `cols`. Absent and optional: PLAN_NONE.
 uint32_t model_matrix(struct model_builder *builder, enum model_need need, uint64_t cols,
                       uint64_t rows, const char *name, ...) __attribute__((format(printf, 5, 6)));
+// `depth` matrices of `rows` rows each, one after the other, as one weight of all rows; required.
+uint32_t model_matrices(struct model_builder *builder, uint64_t cols, uint64_t rows, uint64_t depth,
+                        const char *name, ...) __attribute__((format(printf, 5, 6)));
 // An F32 vector.
 uint32_t model_vector(struct model_builder *builder, enum model_need need, uint64_t size,
                       const char *name, ...) __attribute__((format(printf, 4, 5)));
@@ -54,6 +57,7 @@ struct model_routing {
     enum kernels_gating gating; // unless the file has a key for it
     bool normalise;             // likewise
     uint32_t width;             // of one expert, likewise (expert_feed_forward_length)
+    bool groups_by_best;        // a group of experts is as good as its best one, not its best two
 };
 // biases: of the experts' matrices; they are used wherever they are.
 uint32_t model_experts(struct model_builder *builder, uint32_t layer, struct model_routing routing,
@@ -69,6 +73,10 @@ void model_fail(struct model_builder *builder, locum_status status, const char *
 // ---- blocks ---------------------------------------------------------------------------------------
 // Token embedding (times scale unless 1) into x.
 void model_embed(struct model_builder *builder, float scale);
+
+// out = in times blk.<layer>.<role>.weight, and its bias where it is (or has to be: biased).
+void model_project(struct model_builder *builder, uint32_t layer, const char *role, bool biased,
+                   uint32_t in, uint32_t out, uint64_t cols, uint64_t rows);
 
 enum model_qk_norm { MODEL_QK_NORM_NONE, MODEL_QK_NORM_HEAD, MODEL_QK_NORM_ROW };
 struct model_attention {
@@ -95,6 +103,20 @@ struct model_attention {
 };
 // Gives the cache that the layer looks into.
 uint32_t model_attention(struct model_builder *builder, uint32_t layer, struct model_attention how);
+
+// Latent attention (MLA, DeepSeek-AI, 2024), absorbed: keys and values of all heads come from one compressed
+// vector and a rotated part that they share, and that is what the cache holds and attention looks at.
+// Each head takes its query into the compressed space (with the matrix that keys would be made with,
+// transposed) and what it has seen back out of it. The two matrices come as one (attn_kv_b) or as two
+// (attn_k_b, transposed already, and attn_v_b).
+struct model_latent {
+    uint32_t rope; // table
+    uint32_t fixed, rotary, value; // of a head: elements of queries and keys that stay, that turn; of values
+    uint32_t rank, query_rank;     // of compressed keys and values; of compressed queries, 0: they are not
+    float scale;                   // of scores
+};
+void model_latent_attention(struct model_builder *builder, uint32_t layer,
+                            const struct model_latent *how);
 
 // Which layers have a sliding window: all but the last of each `period`, unless the file says it by a
 // period or a list of its own.

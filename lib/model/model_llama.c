@@ -12,7 +12,7 @@ static void build(struct model_builder *b) {
     for (uint32_t i = 0; i < p->layers; i++) {
         model_attention(b, i, attention);
         if (p->experts > 0) {
-            struct model_routing routing = {KERNELS_GATING_SOFTMAX, true, p->ff[i]};
+            struct model_routing routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = true, .width = p->ff[i]};
             model_moe(b, i, (struct model_moe){.routing = routing});
         } else {
             model_dense_ffn(b, i, (struct model_ffn){.act = PLAN_ACT_SILU});

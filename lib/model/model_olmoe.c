@@ -11,7 +11,7 @@ static void build(struct model_builder *b) {
                                         .rope = model_rope(b, &p->rope, false)};
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
-        struct model_routing routing = {KERNELS_GATING_SOFTMAX, false, p->ff[i]};
+        struct model_routing routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = false, .width = p->ff[i]};
         model_attention(b, i, attention);
         model_moe(b, i, (struct model_moe){.routing = routing});
     }

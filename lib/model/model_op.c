@@ -60,6 +60,6 @@ void model_op_pick(struct model_builder *b, uint32_t layer, uint32_t in, uint32_
     op.in = in, op.out = out;
     op.u.pick.groups = groups, op.u.pick.size = size;
     op.u.pick.in_first = first, op.u.pick.in_stride = stride;
-    op.u.pick.out_first = out_first;
+    op.u.pick.out_first = out_first, op.u.pick.out_stride = size;
     plan_add_op(&b->plan, op);
 }

@@ -13,7 +13,7 @@ static void build(struct model_builder *b) {
         uint32_t width =
             p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
         struct model_moe moe = {
-            .routing = {KERNELS_GATING_SOFTMAX, false, width},
+            .routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = false, .width = width},
             .shared_width = p->shared_ff ? p->shared_ff : p->ff[i],
         };
         model_attention(b, i, attention);

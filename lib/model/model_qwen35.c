@@ -63,7 +63,7 @@ static void feed_forward(struct model_builder *b, uint32_t layer, bool experts) 
     }
     uint32_t width = p->experts_used ? p->ff[layer] / p->experts_used : 0;
     struct model_moe moe = {
-        .routing = {KERNELS_GATING_SOFTMAX, true, width},
+        .routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = true, .width = width},
         .norm = ffn_norm,
         .shared_width = p->shared_ff ? p->shared_ff : p->ff[layer],
     };

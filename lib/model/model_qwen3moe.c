@@ -14,7 +14,7 @@ static void build(struct model_builder *b) {
     for (uint32_t i = 0; i < p->layers; i++) {
         uint32_t width =
             p->experts_used ? p->ff[i] / p->experts_used : 0; // files without the expert's own key
-        struct model_routing routing = {KERNELS_GATING_SOFTMAX, true, width};
+        struct model_routing routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = true, .width = width};
         model_attention(b, i, attention);
         model_moe(b, i, (struct model_moe){.routing = routing});
     }

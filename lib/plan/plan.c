@@ -153,7 +153,9 @@ static void check_op_attention(const struct plan *plan, const struct plan_op *op
     const struct plan_cache *cache = &plan->caches[op->u.attention.cache];
     if (op->kind == PLAN_KV_WRITE) {
         LOCUM_ASSERT(width_of(plan, op->in) == cache->heads_kv * cache->head_size_k);
-        LOCUM_ASSERT(width_of(plan, op->in2) == cache->heads_kv * cache->head_size_v);
+        LOCUM_ASSERT(cache->values_in_keys ? cache->head_size_v <= cache->head_size_k
+                                           : width_of(plan, op->in2) ==
+                                                 cache->heads_kv * cache->head_size_v);
         return;
     }
     LOCUM_ASSERT(op->u.attention.heads % cache->heads_kv == 0);
@@ -176,12 +178,42 @@ static void check_op_experts(const struct plan *plan, const struct plan_op *op) 
     check_vector(plan, set->scale, set->experts);
 }
 
+static void check_op_norm(const struct plan *plan, const struct plan_op *op) {
+    uint32_t width = width_of(plan, op->in), groups = op->u.norm.groups, size = op->u.norm.size;
+    check_same_width(plan, op);
+    LOCUM_ASSERT(groups > 0 && (size > 0 || width % groups == 0));
+    LOCUM_ASSERT(size == 0 || (op->in == op->out && (uint64_t)groups * size <= width));
+    check_vector(plan, op->weight, size > 0 ? size : width / groups);
+}
+
+static void check_op_head_matmul(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->weight < plan->n_weights && op->in != op->out);
+    const struct plan_weight *w = &plan->weights[op->weight];
+    uint64_t before = op->u.head_matmul.heads - 1;
+    uint32_t in = op->u.head_matmul.in_size, out = op->u.head_matmul.out_size;
+    uint32_t rows = op->u.head_matmul.transposed ? in : out;
+    LOCUM_ASSERT(op->u.head_matmul.heads > 0 && op->bias == PLAN_NONE);
+    LOCUM_ASSERT(w->cols == (op->u.head_matmul.transposed ? out : in));
+    LOCUM_ASSERT(w->rows == (before + 1) * op->u.head_matmul.w_stride);
+    LOCUM_ASSERT(op->u.head_matmul.w_first + rows <= op->u.head_matmul.w_stride);
+    LOCUM_ASSERT(before * op->u.head_matmul.in_stride + in <= width_of(plan, op->in));
+    LOCUM_ASSERT(before * op->u.head_matmul.out_stride + out <= width_of(plan, op->out));
+}
+
+static void check_op_rope(const struct plan *plan, const struct plan_op *op) {
+    LOCUM_ASSERT(op->u.rope.table < plan->n_ropes);
+    LOCUM_ASSERT(width_of(plan, op->out) == op->u.rope.heads * op->u.rope.head_size);
+    LOCUM_ASSERT(op->u.rope.first + plan->ropes[op->u.rope.table].rope.n_rot <=
+                 op->u.rope.head_size);
+}
+
 static void check_op_pick(const struct plan *plan, const struct plan_op *op) {
     uint64_t groups = op->u.pick.groups, size = op->u.pick.size;
     LOCUM_ASSERT(groups > 0 && op->in != op->out);
     LOCUM_ASSERT(op->u.pick.in_first + (groups - 1) * op->u.pick.in_stride + size <=
                  width_of(plan, op->in));
-    LOCUM_ASSERT(op->u.pick.out_first + groups * size <= width_of(plan, op->out));
+    LOCUM_ASSERT(op->u.pick.out_first + (groups - 1) * op->u.pick.out_stride + size <=
+                 width_of(plan, op->out));
 }
 
 static void check_state(const struct plan *plan, const struct plan_op *op, uint64_t parts,
@@ -226,17 +258,16 @@ static void check_op(const struct plan *plan, const struct plan_op *op) {
         LOCUM_ASSERT(plan->weights[op->weight].cols == width_of(plan, op->out));
         break;
     case PLAN_NORM:
-        check_same_width(plan, op);
-        LOCUM_ASSERT(op->u.norm.groups > 0 && width_of(plan, op->in) % op->u.norm.groups == 0);
-        check_vector(plan, op->weight, width_of(plan, op->in) / op->u.norm.groups);
+        check_op_norm(plan, op);
         break;
     case PLAN_MATMUL:
         check_op_matmul(plan, op);
         break;
     case PLAN_ROPE:
-        LOCUM_ASSERT(op->u.rope.table < plan->n_ropes);
-        LOCUM_ASSERT(width_of(plan, op->out) == op->u.rope.heads * op->u.rope.head_size);
-        LOCUM_ASSERT(plan->ropes[op->u.rope.table].rope.n_rot <= op->u.rope.head_size);
+        check_op_rope(plan, op);
+        break;
+    case PLAN_HEAD_MATMUL:
+        check_op_head_matmul(plan, op);
         break;
     case PLAN_KV_WRITE:
     case PLAN_ATTENTION:
@@ -305,10 +336,8 @@ locum_status plan_finish(struct plan_builder *builder, uint32_t logits, struct p
 // ---- sizes ------------------------------------------------------------------------------------------
 uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < plan->n_caches; i++) {
-        const struct plan_cache *cache = &plan->caches[i];
-        sum += (uint64_t)cache->heads_kv * (cache->head_size_k + cache->head_size_v) * element;
-    }
+    for (uint32_t i = 0; i < plan->n_caches; i++)
+        sum += plan_cache_row(&plan->caches[i]) * element;
     return sum;
 }
 

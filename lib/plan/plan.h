@@ -27,10 +27,15 @@
 
 // Kinds of operation; "in", "in2", "out" are buffers, "w" a weight, "b" an optional bias.
 //   EMBED      out = row token of w, times `scale`
-//   NORM       out = RMSNorm(in) * w in `groups` equal parts of each row; w NONE: no weight
+//   NORM       out = RMSNorm(in) * w in `groups` equal parts of each row; w NONE: no weight. In place it
+//              may stop behind `groups` parts of `size`, and the rest of the row stays
 //   MATMUL     out = w in + b
-//   ROPE       out rotated in place: `heads` heads of head_size, table number `rope`
-//   KV_WRITE   in (keys), in2 (values) -> cache `cache` at the tokens' positions
+//   HEAD_MATMUL  out = w_h in for each of `heads` heads, with the rows of w that belong to head h, or with
+//              their transpose. What is quantised is turned back into float32 first: float arithmetic
+//   ROPE       out rotated in place: `heads` heads of head_size, from element `first` of each on; table
+//              number `rope`
+//   KV_WRITE   in (keys), in2 (values) -> cache `cache` at the tokens' positions; values that are part of
+//              their keys have no in2
 //   ATTENTION  out = attention of in (queries) over cache `cache`; w NONE or a sink for each head
 //   ADD        out += in
 //   ACTIVATE   out = act(in, in2), of a gate and an up value: enum plan_act
@@ -43,7 +48,7 @@
 //   WEIGH      out = in times the weight of the one expert that the token has
 //   SCALE      out *= scale, and times w, one number, if there is one
 //   SOFTCAP    out = c * tanh(in / c), c = scale
-//   PICK       out = parts of `size` of each of `groups` groups of in, one after the other
+//   PICK       out = parts of `size` of each of `groups` groups of in
 //   L2_NORM    each of the first `heads` heads of out divided by its length
 //   CONV       out = a causal convolution over time of each of its channels with w, then silu unless it is
 //              plain; `state`
@@ -53,7 +58,8 @@
 #define PLAN_KIND_LIST(X)                                                                      \
     X(EMBED, "embed")                                                                          \
     X(NORM, "norm")                                                                            \
-    X(MATMUL, "matmul") X(ROPE, "rope") X(KV_WRITE, "kv_write") X(ATTENTION, "attention")      \
+    X(MATMUL, "matmul") X(HEAD_MATMUL, "head_matmul") X(ROPE, "rope")                          \
+    X(KV_WRITE, "kv_write") X(ATTENTION, "attention")                                          \
         X(ADD, "add") X(ACTIVATE, "activate") X(ROUTER, "router") X(EXPERTS, "experts")        \
             X(ROW_GATE, "row_gate") X(GATHER, "gather") X(SCALE, "scale") X(TEMPER, "temper")  \
                 X(WEIGH, "weigh") X(SOFTCAP, "softcap") X(PICK, "pick") X(L2_NORM, "l2_norm")  \
@@ -118,6 +124,7 @@ struct plan_experts {
 
 struct plan_cache { // of one attention layer
     uint32_t heads_kv, head_size_k, head_size_v;
+    bool values_in_keys; // a value is the first head_size_v elements of its key, and not stored again
 };
 
 // What a recurrent layer remembers of a sequence: float32, zeros before the first token. Each part is
@@ -147,11 +154,21 @@ struct plan_op {
     union {
         struct {
             uint32_t groups;
+            uint32_t size; // of a group; 0: they fill the row
             float eps;
         } norm;
         struct {
-            uint32_t table, heads, head_size;
+            uint32_t table, heads, head_size, first;
         } rope;
+        struct {
+            uint32_t heads;
+            uint32_t in_stride, in_size;   // from one head's input to the next; floats of one
+            uint32_t out_stride, out_size; // the same of outputs
+            // Rows of w for each head, and the first of those used: out_size rows of in_size, or, if
+            // transposed, in_size rows of out_size: then out is a chain over the inputs, from +0.
+            uint32_t w_stride, w_first;
+            bool transposed;
+        } head_matmul;
         struct {
             uint32_t cache, heads;
             uint32_t window; // 0: all; else position j is visible to i when i - j < window
@@ -169,7 +186,7 @@ struct plan_op {
         struct {
             uint32_t groups, size;
             uint32_t in_first, in_stride; // floats to the first part and from one to the next
-            uint32_t out_first;           // where the first part goes; the others follow it
+            uint32_t out_first, out_stride; // the same where they go
         } pick;
         struct {
             uint32_t heads, head_size;
@@ -235,6 +252,11 @@ static inline uint64_t plan_parts(uint64_t whole, uint64_t size) {
 struct plan_op plan_op_make(enum plan_kind kind, uint32_t layer);
 
 // ---- sizes ----------------------------------------------------------------------------------------
+// Elements that a cache stores for one token.
+static inline uint64_t plan_cache_row(const struct plan_cache *cache) {
+    uint32_t stored = cache->values_in_keys ? 0 : cache->head_size_v;
+    return (uint64_t)cache->heads_kv * (cache->head_size_k + stored);
+}
 // Bytes of KV for one token over all caches, with elements of `element` bytes.
 uint64_t plan_kv_bytes_per_token(const struct plan *plan, uint32_t element);
 // Bytes of what all recurrent layers remember of a sequence, a multiple of 64.

@@ -22,7 +22,8 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "llama4": "good-llama4-q8_0",
             "granitemoe": "good-granitemoe-mixed", "qwen3vlmoe": "good-qwen3vlmoe-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
-            "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed"}
+            "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed",
+            "deepseek2": "good-deepseek2-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
 CONTEXT = 2048
 PROMPT = PROSE + "\n\n" + PROSE  # more tokens than the largest chunk has
@@ -223,6 +224,10 @@ def test_qwen35():
 
 def test_qwen3next():
     gate("qwen3next")
+
+
+def test_deepseek2():
+    gate("deepseek2")
 
 
 if __name__ == "__main__":

@@ -56,6 +56,36 @@ static void softmax_of_all(void **state) {
     assert_near(r.weights[1], 2.5 * exp(2) / (exp(1) + exp(2) + exp(3)));
 }
 
+// Three groups of two, of which two can be chosen from.
+static void groups_by_their_best(void **state) {
+    (void)state;
+    const float by_group[EXPERTS] = {1.0f, 1.5f, 3.0f, -9.0f, 2.0f, 2.0f};
+    struct kernels_route route = plain_route();
+    struct result r;
+    route.groups = 3;
+    route.groups_used = 2;
+    assert_true(select(&r, &route, by_group));
+    assert_ids(&r, 2, 4, 5);
+    double sum = exp(1) + exp(1.5) + exp(3) + exp(-9) + 2 * exp(2);
+    assert_near(r.weights[1], exp(2) / sum); // a share of all, also of those that cannot be chosen
+    // By the sum of two the group with the largest value comes last (sigmoids: 1.55, 0.95, 1.76).
+    route.gating = KERNELS_GATING_SIGMOID;
+    route.group_best_two = true;
+    assert_true(select(&r, &route, by_group));
+    assert_ids(&r, 1, 4, 5);
+    // A bias chooses groups too, and is no part of a weight.
+    const float bias[EXPERTS] = {0, 0, 0, 1.0f, 0, 0};
+    route.bias = bias;
+    assert_true(select(&r, &route, by_group));
+    assert_ids(&r, 2, 3, 4);
+    assert_near(r.weights[1], 1 / (1 + exp(9)));
+    // Equal scores: the lower group.
+    const float equal[EXPERTS] = {0};
+    route.bias = NULL;
+    assert_true(select(&r, &route, equal));
+    assert_ids(&r, 0, 1, 2);
+}
+
 static void sigmoid_with_bias(void **state) {
     (void)state;
     // The bias decides who is chosen and does not enter the weights.
@@ -165,6 +195,7 @@ static void all_experts_and_no_rank(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(softmax_of_all),
+        cmocka_unit_test(groups_by_their_best),
         cmocka_unit_test(sigmoid_with_bias),
         cmocka_unit_test(softmax_of_the_chosen),
         cmocka_unit_test(ties_go_to_the_lower_id),

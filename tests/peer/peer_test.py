@@ -52,10 +52,13 @@ F32 = ["good-llama-f32", "good-llama-tied-spm", "good-llama-linear", "good-llama
        "good-gemma4-f32", "good-gemma4-dense", "good-qwen3vlmoe-f32", "good-granitemoe-f32",
        "good-ernie4_5-moe-f32", "good-lfm2moe-f32", "good-llama4-f32",
        "good-gpt-oss-f32", "good-qwen35moe-f32", "good-qwen35moe-odd", "good-qwen35-f32",
-       "good-qwen3next-f32"]
+       "good-qwen3next-f32", "good-deepseek2-f32", "good-deepseek2-kv-b", "good-deepseek2-lite",
+       "good-deepseek2-flash"]
 # Where the authors' definition and the peer differ: the float reference alone counts.
 APART = {"good-llama4-chunks": "the peer takes chunks of 8192 positions, whatever a file says",
-         "good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not"}
+         "good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not",
+         "good-deepseek2-groups": "the peer judges groups by their best two experts, the authors of "
+                                  "DeepSeek-V2 by the best one"}
 QUANTISED = (["good-qwen3moe-" + t for t in
               ("f16", "bf16", "q8_0", "q4_0", "q4_1", "q5_0", "q5_1", "iq4_nl", "mxfp4", "q2_k",
                "q3_k", "q4_k", "q5_k", "q6_k", "iq4_xs", "odd", "ff704", "gate-up", "mixed")]

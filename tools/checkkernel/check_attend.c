@@ -13,7 +13,7 @@ static void *make_cache(struct check *c, bool f32, size_t head_size, size_t lo, 
                         enum check_kind kind) {
     size_t bytes = f32 ? sizeof(float) : sizeof(uint16_t);
     uint8_t *rows = check_buffer(c, KERNELS_KV_BLOCK * head_size * bytes, f32 ? 4 : 2);
-    float row[256];
+    float row[640];
     for (size_t j = lo; j < hi; j++) {
         check_fill(c, row, head_size, kind);
         for (size_t i = 0; i < head_size; i++) {
@@ -59,7 +59,7 @@ static void check_head(struct check *c, const struct kernels_attend *a, size_t h
     for (size_t i = 0; i < a->head_size_v; i++) {
         double exact = 0, size = 0;
         for (size_t j = a->lo; j < a->hi; j++) {
-            double term = exp(s[j] - largest) * cached(a->v, a->kv_f32, j * a->head_size_v + i);
+            double term = exp(s[j] - largest) * cached(a->v, a->kv_f32, j * a->v_stride + i);
             exact += term;
             size += fabs(term);
         }
@@ -73,6 +73,12 @@ void check_attend_block(struct check *c, uint32_t unused) {
     struct kernels_attend a = {.n_q = 1 + check_below(c, 9), .kv_f32 = check_one_in(c, 2)};
     a.head_size_k = 8 * (1 + check_below(c, 17));
     a.head_size_v = check_one_in(c, 2) ? a.head_size_k : 8 * (1 + check_below(c, 17));
+    bool shared = check_one_in(c, 4); // values are the first elements of keys
+    if (shared) {
+        if (check_one_in(c, 4)) a.head_size_k = 576;
+        a.head_size_v = 8 * (1 + check_below(c, (uint32_t)a.head_size_k / 8));
+    }
+    a.v_stride = shared ? a.head_size_k : a.head_size_v;
     a.lo = check_one_in(c, 2) ? 0 : check_below(c, KERNELS_KV_BLOCK);
     a.hi = a.lo + 1 + check_below(c, (uint32_t)(KERNELS_KV_BLOCK - a.lo));
     if (check_one_in(c, 3)) a.hi = KERNELS_KV_BLOCK;
@@ -82,10 +88,12 @@ void check_attend_block(struct check *c, uint32_t unused) {
     enum check_kind kind = check_pick_kind(c, true);
     a.q = check_floats(c, (a.n_q - 1) * a.q_stride + a.head_size_k, check_pick_kind(c, true));
     a.k = make_cache(c, a.kv_f32, a.head_size_k, a.lo, a.hi, kind);
-    a.v = make_cache(c, a.kv_f32, a.head_size_v, a.lo, a.hi, check_pick_kind(c, true));
-    check_describe(c, ", %zu heads of %zu and %zu, %s, positions %zu..%zu, cap %g, keys %s", a.n_q,
-                   a.head_size_k, a.head_size_v, a.kv_f32 ? "f32" : "f16", a.lo, a.hi - 1,
-                   (double)a.softcap, check_kind_name(kind));
+    a.v = shared ? a.k
+                 : make_cache(c, a.kv_f32, a.head_size_v, a.lo, a.hi, check_pick_kind(c, true));
+    check_describe(c, ", %zu heads of %zu and %zu%s, %s, positions %zu..%zu, cap %g, keys %s", a.n_q,
+                   a.head_size_k, a.head_size_v, shared ? " of them" : "",
+                   a.kv_f32 ? "f32" : "f16", a.lo, a.hi - 1, (double)a.softcap,
+                   check_kind_name(kind));
     struct kernels_attend expected = a;
     struct kernels_attend *const both[] = {&a, &expected};
     for (size_t i = 0; i < 2; i++) {

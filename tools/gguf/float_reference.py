@@ -109,15 +109,15 @@ class Layer:
         local = self.window and model.arch.window_rope
         self.rope = model.local_rope if local else model.rope
         self.head_dim, self.kv_heads = model.heads_of(index)
-        size = (self.kv_heads, model.context, self.head_dim)
+        size = (self.kv_heads, model.context)
         self.recurrent = model.is_recurrent(index)
         self.dense = (not model.experts or index < model.number("leading_dense_block_count", 0)
                       or (index + 1) % model.number("interleave_moe_layer_step", 1) != 0)
         if self.recurrent:
             model.delta.prepare(self)
             return
-        self.keys = np.zeros(size, model.dtype)
-        self.values = np.zeros(size, model.dtype)
+        self.keys = np.zeros((*size, self.head_dim), model.dtype)
+        self.values = np.zeros((*size, model.value_dim or self.head_dim), model.dtype)
 
     def get(self, name):
         return self.model.get(self.prefix + name)
@@ -244,7 +244,10 @@ class Model:
         self.eps = self.number("attention.layer_norm_rms_epsilon")
         self.experts = self.number("expert_count", 0)
         self.used = self.number("expert_used_count", 0)
+        self.value_dim, self.scale = 0, 0  # as keys; 1 / the root of a head's size
         self.rope = self.make_rope()
+        if self.arch.latent:
+            self.prepare_latent()
         self.local_rope = Rope(self.number("rope.dimension_count_swa",
                                            self.number("rope.dimension_count", self.head_dim)),
                                self.number("rope.freq_base_swa", 10000.0))
@@ -337,19 +340,69 @@ class Model:
         layer.keys[:, self.length:end] = k.transpose(1, 0, 2)
         layer.values[:, self.length:end] = v.transpose(1, 0, 2)
 
+    def prepare_latent(self):
+        """Every head has keys and values of its own, expanded from what they share."""
+        self.kv_heads, self.rank = self.heads, self.number("attention.kv_lora_rank")
+        self.value_dim = self.number("attention.value_length_mla",
+                                     self.number("attention.value_length"))
+        self.head_dim = self.number("attention.key_length_mla", self.head_dim)
+        self.fixed = self.head_dim - self.number("rope.dimension_count")
+        self.scale = 1 / np.sqrt(self.head_dim)
+        multiplier = self.number("rope.scaling.yarn_log_multiplier", 0.0)
+        if multiplier and self.number("rope.scaling.type", "") == "yarn":
+            length = np.log(self.number("rope.scaling.factor"))
+            self.scale *= (1 + multiplier * length) ** 2
+            self.rope.magnitude = 1.0
+
+    def expand(self, layer, c):
+        """Keys without their rotated part, and values, of all heads."""
+        n = len(c)
+        both = layer.get("attn_kv_b.weight")
+        if both is not None:
+            both = (c @ both.T).reshape(n, self.heads, -1)
+            return np.split(both, [self.fixed], axis=-1)
+        keys = np.einsum("nc,hcd->nhd", c, layer.get("attn_k_b.weight"), optimize=True)
+        return keys, np.einsum("nc,hdc->nhd", c, layer.get("attn_v_b.weight"), optimize=True)
+
+    def latent_attention(self, layer, x):
+        n, end = len(x), self.length + len(x)
+        if layer.get("attn_q.weight") is None:
+            low = rms_norm(layer.linear(x, "attn_q_a"), layer.get("attn_q_a_norm.weight"), self.eps)
+            q = layer.linear(low, "attn_q_b")
+        else:
+            q = layer.linear(x, "attn_q")
+        q = q.reshape(n, self.heads, self.head_dim)
+        c, turned = np.split(layer.linear(x, "attn_kv_a_mqa"), [self.rank], axis=-1)
+        k, v = self.expand(layer, rms_norm(c, layer.get("attn_kv_a_norm.weight"), self.eps))
+        positions = np.arange(self.length, end, dtype=np.float64)
+        q[..., self.fixed:] = layer.rope.apply(q[..., self.fixed:], positions, self.arch.rope)
+        turned = layer.rope.apply(turned[:, None], positions, self.arch.rope)
+        k = np.concatenate([k, np.repeat(turned, self.heads, axis=1)], axis=-1)
+        layer.keys[:, self.length:end] = k.transpose(1, 0, 2)
+        layer.values[:, self.length:end] = v.transpose(1, 0, 2)
+        return layer.linear(self.look_back(layer, q), "attn_output")
+
     def attention(self, layer, x):
+        if self.arch.latent:
+            return self.latent_attention(layer, x)
         n, q = len(x), layer.linear(x, "attn_q")
         if self.arch.gated_attention:
             q, gate = np.split(q.reshape(n, self.heads, 2 * layer.head_dim), 2, axis=-1)
         q = self.normed_heads(layer, q, "q", self.heads)
         self.remember(layer, x)
-        out = np.empty((n, self.heads, layer.head_dim), self.dtype)
+        out = self.look_back(layer, q)
+        if self.arch.gated_attention:
+            out *= sigmoid(gate.reshape(n, -1))
+        return layer.linear(out, "attn_output")
+
+    def look_back(self, layer, q):
+        """The heads' outputs, one after the other."""
+        n = len(q)
+        out = np.empty((n, self.heads, layer.values.shape[-1]), self.dtype)
         for start in range(0, n, ATTENTION_ROWS):
             stop = min(n, start + ATTENTION_ROWS)
             out[start:stop] = self.attend(layer, q[start:stop], self.length + start)
-        if self.arch.gated_attention:
-            out *= sigmoid(gate)
-        return layer.linear(out.reshape(n, -1), "attn_output")
+        return out.reshape(n, -1)
 
     def attend(self, layer, q, first):
         """q: (rows, heads, head_dim) at positions first, first + 1, ..."""
@@ -363,9 +416,10 @@ class Model:
         if layer.chunk:
             hidden |= row // layer.chunk != column // layer.chunk
         scale = self.dtype(1 if self.arch.scores_unscaled else
-                           self.factor("attention.scale") or 1 / np.sqrt(layer.head_dim))
+                           self.scale or self.factor("attention.scale") or
+                           1 / np.sqrt(layer.head_dim))
         group = self.heads // layer.kv_heads
-        out = np.empty(q.shape, self.dtype)
+        out = np.empty((len(q), self.heads, layer.values.shape[-1]), self.dtype)
         for h in range(self.heads):
             scores = (q[:, h] @ layer.keys[h // group, begin:end].T) * scale
             scores[hidden] = -np.inf
@@ -392,17 +446,32 @@ class Model:
             self.margins[-1] = np.minimum(self.margins[-1], margin)
         return order[:, :count]
 
+    def limit_groups(self, choice, best_two):
+        """Experts of groups that are not among the best become the worst."""
+        groups, used = self.number("expert_group_count", 0), self.number("expert_group_used_count", 0)
+        if groups <= 1:
+            return choice
+        by_group = choice.reshape(len(choice), groups, -1)
+        ranked = np.sort(by_group, axis=-1)
+        score = ranked[..., -2] + ranked[..., -1] if best_two else ranked[..., -1]
+        limited = np.full_like(by_group, -np.inf)
+        kept = self.best(score, used)[..., None]
+        np.put_along_axis(limited, kept, np.take_along_axis(by_group, kept, axis=1), axis=1)
+        return limited.reshape(choice.shape)
+
     def route(self, layer, x):
         """The chosen experts of each row and their weights."""
         logits = layer.linear(x, "ffn_gate_inp")
-        shares = sigmoid(logits) if self.number("expert_gating_func", 1) == 2 else softmax(logits)
+        sigmoids = self.number("expert_gating_func", self.arch.gating) == 2
+        shares = sigmoid(logits) if sigmoids else softmax(logits)
         bias = layer.get("exp_probs_b.bias")
-        chosen = self.best(shares if bias is None else shares + bias, self.used)
+        choice = shares if bias is None else shares + bias
+        chosen = self.best(self.limit_groups(choice, sigmoids), self.used)
         weights = np.take_along_axis(shares, chosen, axis=-1)
-        if self.arch.norm_top_k:
+        if self.number("expert_weights_norm", self.arch.norm_top_k):
             weights = weights / np.maximum(weights.sum(axis=-1, keepdims=True),
                                            self.dtype(6.103515625e-5))
-        return chosen, weights
+        return chosen, weights * self.dtype(self.number("expert_weights_scale", 1.0))
 
     def mixture(self, layer, x, router_input=None):
         """router_input: where it is not x."""
@@ -418,7 +487,7 @@ class Model:
         if self.arch.shared_expert == "gated":
             gate = sigmoid(x @ layer.get("ffn_gate_inp_shexp.weight").reshape(-1, 1))
             y += self.feed_forward(layer, x, "_shexp") * gate
-        elif self.number("expert_shared_feed_forward_length", 0):
+        elif layer.get("ffn_up_shexp.weight") is not None:
             y += self.feed_forward(layer, x, "_shexp")
         return y
 

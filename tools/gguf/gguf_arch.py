@@ -14,7 +14,8 @@ class Arch:
     experts: str                   # "never", "may" or "always"
     qk_norm: str = ""              # "head": RMS norm per head; "row": over all heads at once
     norm_top_k: bool = True        # weights of the chosen experts are divided by their sum
-    shared_expert: str = ""        # "gated": times sigmoid of its own gate; "plain"
+    shared_expert: str = ""        # "gated": times sigmoid of its own gate; "plain"; "counted"
+                                   # likewise, by number: each is as wide as an expert
     qkv_bias: bool = False         # the published models have these biases
     every_bias: bool = False       # and those of attention's output, router and experts
     sinks: bool = False            # a logit per head that takes a share of the softmax
@@ -31,6 +32,8 @@ class Arch:
     gated_attention: bool = False  # attn_q holds [query | gate] per head
     delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
                                    # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
+    latent: bool = False           # keys and values of all heads come from one compressed vector
+    gating: int = 1                # of the router: 1: softmax, 2: sigmoid; unless the file says so
     routes: bool = False           # the file states how its router works
     short_conv: bool = False       # recurrent layers are short convolutions
     last_norm: str = "output_norm" # before the output matrix
@@ -66,6 +69,8 @@ ARCHES = {a.name: a for a in [
     Arch("gemma4", rope="halves", experts="may", qk_norm="head", post_norms=True,
          activation="gelu", scale_embedding=True, window_period=6, window_rope=True,
          tied_only=True, scores_unscaled=True),
+    Arch("deepseek2", rope="pairs", experts="always", norm_top_k=False, shared_expert="counted",
+         latent=True, routes=True),
     # Softmax over the chosen logits is the same as shares of a softmax over all, normalised.
     Arch("gpt-oss", rope="halves", experts="always", qkv_bias=True, every_bias=True, sinks=True,
          ffn_norm="post_attention_norm", activation="swiglu_oai", window_period=2,

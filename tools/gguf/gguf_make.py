@@ -32,7 +32,7 @@ FALLBACK = {"Q2_K": "IQ4_NL", "Q3_K": "IQ4_NL", "IQ4_XS": "IQ4_NL", "Q4_K": "Q5_
             "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
 # Files of these have the width of an expert in the key for that of a dense feed-forward.
 IN_FEED_FORWARD_LENGTH = ("llama", "olmoe", "gpt-oss", "granitemoe")
-ROLES = ("embed", "output", "attn", "delta", "ffn", "gate_up", "gate", "up", "down", "shared")
+ROLES = ("embed", "output", "attn", "latent", "delta", "ffn", "gate_up", "gate", "up", "down", "shared")
 CHAT_TEMPLATE = ("{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n"
                  "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
 
@@ -80,8 +80,17 @@ class Spec:
     residual_scale: float = 0.0
     score_scale: float = 0.0
     logit_scale: float = 0.0       # logits are divided by it
+    rank: int = 64                 # of latent attention: elements of a compressed key and value
+    query_rank: int = 0            # of a compressed query; 0: queries are not
+    value_dim: int = 32            # of a head's value; head_dim is of keys, the last rotary turn
+    kv_b: bool = False             # old layout: both matrices of the heads in one tensor
+    log_multiplier: float = 0.0    # of YaRN, from which the length of scores follows
     gating: int = 0                # where files state it, 1: softmax, 2: sigmoid; 0: they do not
     route_bias: bool = False       # a bias that chooses experts and does not weigh them
+    route_norm: bool = False       # where files state it: weights of the chosen sum to one
+    route_scale: float = 0.0       # and are multiplied by this, if it is not 0
+    groups: int = 0                # of experts; 0: none
+    groups_used: int = 0
     lead: int = 0                  # layers at the beginning that are dense
     moe_step: int = 1              # llama4: every n-th layer has experts
     temperature_span: int = 0      # llama4: positions after which scores grow; 0: files do not say
@@ -157,7 +166,8 @@ class Maker:
         self.tensors.append(gguf.NewTensor(name, dims, type_name, data))
 
     def role_type(self, role, layer=0):
-        fallback = {"gate": "gate_up", "up": "gate_up", "delta": "attn"}.get(role)
+        fallback = {"gate": "gate_up", "up": "gate_up", "delta": "attn",
+                    "latent": "attn"}.get(role)
         chosen = self.spec.types.get(role) or self.spec.types.get(fallback) or [self.spec.type]
         return chosen[layer % len(chosen)]
 
@@ -270,6 +280,30 @@ class Maker:
         if self.arch.post_norms:
             self.norm(b + "post_attention_norm.weight", s.width, self.POST_ATTENTION)
 
+    def latent_attention(self, i):
+        s, b = self.spec, "blk.%d." % i
+        fixed, queries = s.head_dim - s.rotary, s.heads * s.head_dim
+        self.norm(b + "attn_norm.weight", s.width)
+        if s.query_rank:
+            self.matrix(b + "attn_q_a.weight", s.query_rank, s.width, "attn", 1.0, i)
+            self.norm(b + "attn_q_a_norm.weight", s.query_rank)
+            self.matrix(b + "attn_q_b.weight", queries, s.query_rank, "attn", self.SHARPNESS, i)
+        else:
+            self.matrix(b + "attn_q.weight", queries, s.width, "attn", self.SHARPNESS, i)
+        self.matrix(b + "attn_kv_a_mqa.weight", s.rank + s.rotary, s.width, "attn", 1.0, i)
+        self.norm(b + "attn_kv_a_norm.weight", s.rank)
+        keys = self.weights(b + "attn_k_b.weight", fixed, s.rank, 1.0, (s.heads,))
+        values = self.weights(b + "attn_v_b.weight", s.value_dim, s.rank, 1.0, (s.heads,))
+        kind = self.role_type("latent", i)
+        if s.kv_b:
+            both = np.concatenate([keys, values], axis=1).reshape(-1, s.rank)
+            self.add(b + "attn_kv_b.weight", both, kind)
+        else:
+            self.add(b + "attn_k_b.weight", np.ascontiguousarray(keys.transpose(0, 2, 1)), kind)
+            self.add(b + "attn_v_b.weight", values, kind)
+        inputs = s.heads * s.value_dim
+        self.matrix(b + "attn_output.weight", s.width, inputs, "attn", self.BLOCK, i)
+
     def dense(self, i, suffix="", role="ffn", size=None):
         s, b = self.spec, "blk.%d." % i
         size = size or s.ff
@@ -286,6 +320,7 @@ class Maker:
         self.add(name, self.normal(name, (s.experts, s.width), self.ROUTER / np.sqrt(s.width)))
         # Gate and up values that are sometimes clamped; what follows has to be smaller by as much.
         inner, outer = (3.5, 0.25) if self.arch.activation == "swiglu_oai" else (1.5, 1.5)
+        outer /= max(1.0, s.route_scale)
         if s.fused:
             self.fused(i, inner)
         else:
@@ -335,6 +370,8 @@ class Maker:
             self.short_conv(i)
         elif self.is_recurrent(i):
             self.delta_net(i)
+        elif self.arch.latent:
+            self.latent_attention(i)
         else:
             self.attention(i)
         self.feed_forward(i)
@@ -377,8 +414,7 @@ class Maker:
                 ("embedding_length", s.width),
                 ("feed_forward_length",
                  s.expert_ff if s.experts and s.arch in IN_FEED_FORWARD_LENGTH else s.ff),
-                ("attention.head_count", s.heads), ("attention.head_count_kv", s.kv_heads),
-                ("attention.key_length", s.head_dim), ("attention.value_length", s.head_dim),
+                ("attention.head_count", s.heads), *self.head_metadata(),
                 ("rope.dimension_count", s.rotary)):
             meta.put(a + key, gguf.U32, value)
         meta.put(a + "attention.layer_norm_rms_epsilon", gguf.F32, s.eps)
@@ -388,7 +424,7 @@ class Maker:
             meta.put(a + "expert_used_count", gguf.U32, s.used)
             if s.arch not in IN_FEED_FORWARD_LENGTH or s.arch == "gpt-oss":
                 meta.put(a + "expert_feed_forward_length", gguf.U32, s.expert_ff)
-        if self.arch.shared_expert and s.shared_ff:
+        if self.arch.shared_expert in ("gated", "plain") and s.shared_ff:
             meta.put(a + "expert_shared_feed_forward_length", gguf.U32, s.shared_ff)
         if self.arch.delta:
             self.delta_metadata(meta)
@@ -422,6 +458,8 @@ class Maker:
         if s.rope_scaling == "yarn":
             original = int(s.context / s.rope_factor)
             meta.put(a + "rope.scaling.original_context_length", gguf.U32, original)
+        if s.log_multiplier:
+            meta.put(a + "rope.scaling.yarn_log_multiplier", gguf.F32, s.log_multiplier)
         if s.tokenizer != "bpe":
             model = {"spm": "llama"}.get(s.tokenizer, s.tokenizer)
             gguf_vocab.put_spm(meta, s.vocab, model=model)
@@ -431,6 +469,34 @@ class Maker:
             meta.put("tokenizer.chat_template", gguf.STRING, CHAT_TEMPLATE)
         return meta
 
+    def head_metadata(self):
+        s = self.spec
+        if not self.arch.latent:
+            return (("attention.head_count_kv", s.kv_heads), ("attention.key_length", s.head_dim),
+                    ("attention.value_length", s.head_dim))
+        # Llama.cpp takes a rank of 0 for none where it expects the key.
+        ranks = (("attention.kv_lora_rank", s.rank), ("attention.q_lora_rank", s.query_rank))
+        if s.kv_b:
+            return (*ranks, ("attention.head_count_kv", s.heads),
+                    ("attention.key_length", s.head_dim), ("attention.value_length", s.value_dim))
+        return (*ranks, ("attention.head_count_kv", 1),
+                ("attention.key_length", s.rank + s.rotary), ("attention.value_length", s.rank),
+                ("attention.key_length_mla", s.head_dim),
+                ("attention.value_length_mla", s.value_dim))
+
+    def route_metadata(self, meta):
+        s, a = self.spec, self.spec.arch + "."
+        for key, value in (
+                ("leading_dense_block_count", s.lead), ("expert_gating_func", s.gating),
+                ("expert_shared_count", s.shared_ff // s.expert_ff if self.arch.shared_expert else 0),
+                ("interleave_moe_layer_step", 1 if s.arch == "ernie4_5-moe" else 0),
+                ("expert_group_count", s.groups), ("expert_group_used_count", s.groups_used)):
+            if value:
+                meta.put(a + key, gguf.U32, value)
+        if s.route_norm:
+            meta.put(a + "expert_weights_norm", gguf.BOOL, True)
+        if s.route_scale:
+            meta.put(a + "expert_weights_scale", gguf.F32, s.route_scale)
 
     def own_tensors(self):
         """Of a family, outside of its layers."""
@@ -446,15 +512,6 @@ class Maker:
                 ("ssm.time_step_rank", s.delta_heads), ("ssm.group_count", s.delta_key_heads),
                 ("full_attention_interval", s.interval)):
             meta.put(a + key, gguf.U32, value)
-
-    def route_metadata(self, meta):
-        s, a = self.spec, self.spec.arch + "."
-        for key, value in (
-                ("leading_dense_block_count", s.lead), ("expert_gating_func", s.gating),
-                ("expert_shared_count", s.shared_ff // s.expert_ff if self.arch.shared_expert else 0),
-                ("interleave_moe_layer_step", 1 if s.arch == "ernie4_5-moe" else 0)):
-            if value:
-                meta.put(a + key, gguf.U32, value)
 
     def sections_metadata(self, meta):
         """Text, height and width take turns, so that each has a third of the pairs."""
@@ -509,6 +566,19 @@ def fixture(sentence, size="tiny", file=None, **options):
 
 MIXED = dict(gate_up=["Q4_K"], down=["Q6_K", "Q4_K"], attn=["Q8_0", "Q5_K"], embed=["Q6_K"],
              output=["Q6_K"], shared=["Q8_0"])
+# Router and YaRN as DeepSeek-V3 has them; two of four groups of experts.
+V3 = dict(arch="deepseek2", layers=4, lead=1, head_dim=56, rotary=16, value_dim=40, experts=16, used=4,
+          query_rank=48, gating=2, route_bias=True, route_norm=True, route_scale=2.5, groups=4,
+          groups_used=2, shared_ff=128, rope_scaling="yarn", rope_factor=40.0, log_multiplier=0.1,
+          eps=1e-6, vocab=320, pre="deepseek-v3")
+# The first layer is dense, two experts are shared; as DeepSeek-V2-Lite.
+LITE = dict(arch="deepseek2", layers=3, lead=1, head_dim=48, rotary=16, shared_ff=256, used=3,
+            rope_scaling="yarn", rope_factor=40.0, log_multiplier=0.0707, route_scale=1.0,
+            eps=1e-6, vocab=320, pre="deepseek-llm")
+# No groups, no YaRN, as GLM-4.7-Flash.
+FLASH = dict(arch="deepseek2", lead=1, head_dim=48, rotary=16, value_dim=64, rank=96, query_rank=64,
+             experts=8, used=3, gating=2, route_bias=True, route_norm=True, route_scale=1.8,
+             shared_ff=96, vocab=320, pre="glm4")
 # A window of 48, YaRN from 128 positions on.
 GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
 GEMMA4 = dict(layers=4, period=2, head_dim=64, tokenizer="gemma4", rope_base=1e6, eps=1e-6,
@@ -654,6 +724,31 @@ FIXTURES = {
         local_kv_heads=4, types=dict(gate_up=["Q4_K"], down=["Q5_0", "Q8_0"],
                                      attn=["Q8_0", "Q5_K"], embed=["Q6_K"], ffn=["Q8_0"]),
         **{**GEMMA4, "head_dim": 64, "vocab": 640}),
+    "good-deepseek2-f32": fixture(
+        "deepseek2 in F32 as V3: compressed queries, sigmoid router with a bias, groups, YaRN", **V3),
+    "good-deepseek2-kv-b": fixture(
+        "the model of good-deepseek2-f32 with the matrices of the heads in one tensor", kv_b=True,
+        **V3),
+    "good-deepseek2-lite": fixture(
+        "deepseek2 in F32 as V2-Lite: whole queries, softmax router, two shared experts",
+        gating=1, **LITE),
+    "good-deepseek2-groups": fixture(
+        "deepseek2 in F32 as V2: softmax router, groups by their best expert", gating=1, kv_b=True,
+        **{**LITE, "query_rank": 40, "experts": 12, "groups": 3, "groups_used": 2, "route_scale": 4.0}),
+    "good-deepseek2-flash": fixture(
+        "deepseek2 in F32 as GLM-4.7-Flash: odd widths, no YaRN, a block that predicts", "odd",
+        predict=1, **FLASH),
+    "good-deepseek2-odd": fixture("deepseek2, no row of 256: Q4_K falls back", "odd", type="Q4_K",
+                                  **FLASH),
+    "good-deepseek2-mixed": fixture(
+        "deepseek2, mixed K types, rows of 256", "tiny256",
+        **{**V3, "width": 256, "head_dim": 80, "rank": 256, "query_rank": 256, "value_dim": 64,
+           "layers": 3, "expert_ff": 256, "shared_ff": 256, "ff": 512, "vocab": 640},
+        types=dict(MIXED, attn=["Q5_K", "Q8_0"], latent=["Q8_0", "Q5_0"])),
+    "good-deepseek2-kv-b-mixed": fixture(
+        "deepseek2 as V2-Lite, mixed K types, the matrices of the heads in one tensor", "tiny256",
+        kv_b=True, **{**LITE, "head_dim": 80, "rank": 256, "value_dim": 64, "shared_ff": 512, "vocab": 640},
+        types=dict(MIXED, latent=["Q4_K", "Q6_K"])),
     "good-gpt-oss-f32": fixture(
         "gpt-oss in F32; YaRN's limits are whole pairs, where rounding them changes nothing",
         arch="gpt-oss", rope_once=9, **GPT_OSS),

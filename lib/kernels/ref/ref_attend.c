@@ -11,8 +11,8 @@
 #include <math.h>
 
 // Element i of row j of a cache.
-static float cached(const void *rows, bool f32, size_t head_size, size_t j, size_t i) {
-    size_t at = j * head_size + i;
+static float cached(const void *rows, bool f32, size_t stride, size_t j, size_t i) {
+    size_t at = j * stride + i;
     return f32 ? ((const float *)rows)[at] : half_to_float(((const uint16_t *)rows)[at]);
 }
 
@@ -43,7 +43,7 @@ static void attend_block(const struct kernels_attend *a) {
         for (size_t i = 0; i < a->head_size_v; i++) o[i] = 0.0f;
         for (size_t j = a->lo; j < a->hi; j++)
             for (size_t i = 0; i < a->head_size_v; i++)
-                o[i] = fmaf(p[j], cached(a->v, a->kv_f32, a->head_size_v, j, i), o[i]);
+                o[i] = fmaf(p[j], cached(a->v, a->kv_f32, a->v_stride, j, i), o[i]);
     }
 }
 

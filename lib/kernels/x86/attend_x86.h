@@ -87,7 +87,7 @@ ATTEND_INLINE float attend_sum(const float p[KERNELS_KV_BLOCK]) {
 // The first `count` values at v[j][i..].
 ATTEND_INLINE vf attend_load_value(const struct kernels_attend *a, size_t j, size_t i, bool f32,
                                    size_t count) {
-    const size_t at = j * a->head_size_v + i;
+    const size_t at = j * a->v_stride + i;
     if (f32) {
         const float *x = (const float *)a->v + at;
         return count == VEC ? vf_load(x) : vf_load_part(x, count);
