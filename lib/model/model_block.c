@@ -303,7 +303,7 @@ void model_short_conv(struct model_builder *b, uint32_t layer, uint32_t taps) {
     uint32_t all = model_buffer(b, "bcu", 3ull * width), gate = model_buffer(b, "sg", width);
     uint32_t conv = model_buffer(b, "sc", width), other = model_buffer(b, "su", width);
     model_pre_norm(b, layer, "attn_norm");
-    project(b, layer, "shortconv.in_proj", false, b->n, all, width, 3ull * width);
+    model_project(b, layer, "shortconv.in_proj", false, b->n, all, width, 3ull * width);
     model_op_pick(b, layer, all, 0, 0, 1, width, conv, 0);
     model_op_pick(b, layer, all, 2 * width, 0, 1, width, other, 0);
     model_op_pick(b, layer, all, width, 0, 1, width, gate, 0);
@@ -317,7 +317,7 @@ void model_short_conv(struct model_builder *b, uint32_t layer, uint32_t taps) {
     op.u.recurrent.plain = true;
     plan_add_op(&b->plan, op);
     model_op_activate(b, layer, gate, conv, PLAN_ACT_PRODUCT);
-    project(b, layer, "shortconv.out_proj", false, gate, b->t, width, width);
+    model_project(b, layer, "shortconv.out_proj", false, gate, b->t, width, width);
     model_add_block(b, layer);
 }
 

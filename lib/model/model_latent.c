@@ -47,7 +47,8 @@ static struct latent_forms bind_latent(struct model_builder *b, uint32_t layer,
                                        const struct model_latent *how) {
     uint64_t heads = b->params->heads[layer];
     struct latent_forms forms = {.keys_stride = how->rank, .values_stride = how->value};
-    if (model_has(b, "blk.%u.attn_k_b.weight", layer)) {
+    bool one = model_has(b, "blk.%u.attn_kv_b.weight", layer);
+    if (!one || model_has(b, "blk.%u.attn_k_b.weight", layer)) {
         forms.keys =
             model_matrices(b, how->fixed, how->rank, heads, "blk.%u.attn_k_b.weight", layer);
         forms.values =

@@ -185,6 +185,7 @@ static void rules_of_the_families(void **state) {
         {"qwen2moe", true, false, 0, true, KERNELS_GATING_SOFTMAX},
         {"olmoe", true, false, 1, false, KERNELS_GATING_SOFTMAX},
         {"gpt-oss", true, false, 0, false, KERNELS_GATING_SOFTMAX_SELECTED},
+        {"deepseek2", false, true, 0, false, KERNELS_GATING_SIGMOID},
         {.arch = "qwen3", .neox = true, .norms_of_queries = 4},
         {.arch = "gemma3", .neox = true, .norms_of_queries = 4},
     };
@@ -212,7 +213,7 @@ static void unsupported_architecture_is_named(void **state) {
     begin_arch("qwen3moe");
     toy_set_text(w.toy, "general.architecture", "mamba2");
     toy_set_u32(w.toy, "mamba2.block_count", 3);
-    refused(LOCUM_E_UNSUPPORTED, "'mamba2'", "gemma3", "gpt-oss", "llama", "olmoe", "qwen2moe", "qwen3",
+    refused(LOCUM_E_UNSUPPORTED, "'mamba2'", "deepseek2", "gemma3", "gpt-oss", "llama", "olmoe", "qwen2moe", "qwen3",
             "qwen3moe", NULL);
     assert_null(strstr(w.error.text, "corrupt"));
     toy_unset(w.toy, "general.architecture");
@@ -882,6 +883,102 @@ static void scaled_experts_with_biases(void **state) {
     refused(LOCUM_E_UNSUPPORTED, "'blk.0.ffn_down_exps.scale'", NULL);
 }
 
+// ---- deepseek2 ----------------------------------------------------------------------------------
+static void rules_of_deepseek2(void **state) {
+    (void)state;
+    begin_arch("deepseek2");
+    const struct plan *plan = build();
+    // One vector of 32 + 8 for all heads and for keys and values alike.
+    assert_int_equal(plan_kv_bytes_per_token(plan, 2), 3 * 40 * 2);
+    assert_true(plan->caches[0].values_in_keys);
+    const struct plan_op *attend = op_of(plan, PLAN_ATTENTION, 0);
+    float scale = attend->u.attention.scale;
+    assert_true(scale * scale > 1 / 40.01f && scale * scale < 1 / 39.99f);
+    assert_false(op_of(plan, PLAN_HEAD_MATMUL, 0)->u.head_matmul.transposed);
+    assert_int_equal(count_kind(plan, PLAN_ROW_GATE), 0);
+    const struct kernels_route *route = &plan->experts[0].route;
+    assert_int_equal(route->groups, 4);
+    assert_int_equal(route->groups_used, 2);
+    assert_true(route->group_best_two);
+    toy_set_u32(w.toy, ".expert_gating_func", 1);
+    assert_false(build()->experts[0].route.group_best_two);
+    // YaRN stretches scores and leaves lengths as they are: (1 + 0.1 ln 40)^2, 1.8739
+    toy_set_text(w.toy, ".rope.scaling.type", "yarn");
+    toy_set_f32(w.toy, ".rope.scaling.factor", 40);
+    toy_set_f32(w.toy, ".rope.scaling.yarn_log_multiplier", 0.1f);
+    plan = build();
+    float stretched = op_of(plan, PLAN_ATTENTION, 0)->u.attention.scale / scale;
+    assert_true(stretched > 1.8738f && stretched < 1.8741f);
+    double theta[4], magnitude;
+    kernels_rope_frequencies(&plan->ropes[0].rope, theta, &magnitude);
+    assert_true(magnitude > 0.999999 && magnitude < 1.000001);
+}
+
+// The first layer is dense, queries are not compressed, and the heads' matrices are one tensor.
+static void older_deepseek2(void **state) {
+    (void)state;
+    begin_arch("deepseek2");
+    const uint64_t both[] = {32, 4 * 64}, q[] = {64, 160}, ff[] = {64, 96}, down[] = {96, 64};
+    toy_set_u32(w.toy, ".leading_dense_block_count", 1);
+    toy_set_u32(w.toy, ".attention.q_lora_rank", 0);
+    toy_set_u32(w.toy, ".attention.key_length", 40);
+    toy_set_u32(w.toy, ".attention.value_length", 32);
+    toy_unset(w.toy, ".attention.key_length_mla");
+    toy_unset(w.toy, ".attention.value_length_mla");
+    for (uint32_t i = 0; i < 3; i++) {
+        toy_add(w.toy, 1, 2, q, "blk.%u.attn_q.weight", i);
+        toy_add(w.toy, 1, 2, both, "blk.%u.attn_kv_b.weight", i);
+        toy_remove(w.toy, toy_tensor(w.toy, "blk.%u.attn_k_b.weight", i)->name);
+    }
+    toy_add(w.toy, 1, 2, ff, "blk.0.ffn_gate.weight");
+    toy_add(w.toy, 1, 2, ff, "blk.0.ffn_up.weight");
+    toy_add(w.toy, 1, 2, down, "blk.0.ffn_down.weight");
+    const struct plan *plan = build();
+    assert_int_equal(plan->n_experts, 2);
+    assert_int_equal(plan_kv_bytes_per_token(plan, 2), 3 * 40 * 2);
+    const struct plan_op *in = op_of(plan, PLAN_HEAD_MATMUL, 0);
+    const struct plan_op *out = op_of(plan, PLAN_HEAD_MATMUL, 1);
+    assert_true(in->u.head_matmul.transposed && !out->u.head_matmul.transposed);
+    assert_int_equal(in->weight, out->weight);
+    assert_int_equal(out->u.head_matmul.w_first, 32);
+    toy_remove(w.toy, "blk.2.attn_kv_b.weight");
+    refused(LOCUM_E_FORMAT, "'blk.2.attn_k_b.weight' is missing", NULL);
+}
+
+static void numbers_of_deepseek2_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *key;
+        uint32_t value;
+        locum_status status;
+        const char *says;
+    } numbers[] = {
+        {".attention.kv_lora_rank", 0, LOCUM_E_FORMAT, "kv_lora_rank"},
+        {".attention.kv_lora_rank", 36, LOCUM_E_UNSUPPORTED, "compressed keys of 36"},
+        {".attention.kv_lora_rank", 1024, LOCUM_E_UNSUPPORTED, "1024 and 8"},
+        {".attention.key_length_mla", 8, LOCUM_E_FORMAT, "leaves nothing of keys of 8"},
+        {".rope.dimension_count", 7, LOCUM_E_FORMAT, "rope.dimension_count"},
+        {".rope.dimension_count", 6, LOCUM_E_UNSUPPORTED, "6 rotated values"},
+        {".expert_group_count", 3, LOCUM_E_FORMAT, "expert_group_count (3)"},
+        {".expert_group_count", 8, LOCUM_E_FORMAT, "groups of 2 or more"},
+        {".expert_group_used_count", 5, LOCUM_E_FORMAT, "expert_group_used_count"},
+        {".expert_used_count", 5, LOCUM_E_FORMAT, "2 groups of 2 experts"},
+        {".expert_used_count", 9, LOCUM_E_FORMAT, "expert_used_count"},
+        {".expert_gating_func", 7, LOCUM_E_FORMAT, "expert_gating_func"},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        begin_arch("deepseek2");
+        toy_set_u32(w.toy, numbers[i].key, numbers[i].value);
+        refused(numbers[i].status, numbers[i].says, NULL);
+    }
+    begin_arch("deepseek2");
+    toy_unset(w.toy, ".attention.kv_lora_rank");
+    refused(LOCUM_E_FORMAT, "deepseek2.attention.kv_lora_rank", NULL);
+    begin_arch("deepseek2");
+    toy_unset(w.toy, ".expert_group_used_count");
+    refused(LOCUM_E_FORMAT, "deepseek2.expert_group_used_count", NULL);
+}
+
 // ---- gpt-oss ------------------------------------------------------------------------------------
 static void rules_of_gpt_oss(void **state) {
     (void)state;
@@ -943,6 +1040,9 @@ int main(void) {
         TEST(shared_caches_of_gemma4),
         TEST(bad_gemma4),
         TEST(scaled_experts_with_biases),
+        TEST(rules_of_deepseek2),
+        TEST(older_deepseek2),
+        TEST(numbers_of_deepseek2_are_checked),
         TEST(rules_of_gpt_oss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

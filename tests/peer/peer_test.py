@@ -65,8 +65,9 @@ QUANTISED = (["good-qwen3moe-" + t for t in
              + ["good-mixtral-q4_k", "good-qwen2moe-mixed", "good-olmoe-mixed",
                 "good-gemma3-mixed", "good-gemma4-mixed", "good-gpt-oss-mxfp4",
                 "good-qwen3vlmoe-mixed", "good-granitemoe-mixed", "good-ernie4_5-moe-mixed",
-                "good-lfm2moe-mixed", "good-llama4-mixed",
-                "good-qwen35moe-mixed", "good-qwen35-mixed", "good-qwen3next-mixed"])
+                "good-lfm2moe-mixed", "good-llama4-mixed", "good-qwen35moe-mixed",
+                "good-qwen35-mixed", "good-qwen3next-mixed", "good-deepseek2-odd",
+                "good-deepseek2-mixed", "good-deepseek2-kv-b-mixed"])
 
 
 class Table:

@@ -85,7 +85,7 @@ static void lists_grow_and_keep_what_they_hold(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 1000; i++) {
         assert_int_equal(weight(i + 1, 1), i);
-        struct plan_cache cache = {i + 1, 8, 8};
+        struct plan_cache cache = {.heads_kv = i + 1, .head_size_k = 8, .head_size_v = 8};
         assert_int_equal(plan_add_cache(&builder, cache), i);
     }
     for (uint32_t i = 0; i < 1000; i++) {
@@ -201,7 +201,9 @@ static void sizes_at_the_limits_do_not_wrap(void **state) {
     (void)state;
     for (int i = 0; i < LIMIT_LAYERS; i++)
         plan_add_cache(&builder,
-                       (struct plan_cache){LIMIT_HEADS, LIMIT_HEAD_SIZE, LIMIT_HEAD_SIZE});
+                       (struct plan_cache){.heads_kv = LIMIT_HEADS,
+                                           .head_size_k = LIMIT_HEAD_SIZE,
+                                           .head_size_v = LIMIT_HEAD_SIZE});
     uint64_t one = (uint64_t)LIMIT_HEADS * 2 * LIMIT_HEAD_SIZE * 4;
     assert_int_equal(plan_kv_bytes_per_token(&builder.plan, 4), LIMIT_LAYERS * one);
     struct plan_experts set = {

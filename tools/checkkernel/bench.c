@@ -251,7 +251,8 @@ static void prepare(struct check *c, const struct kernel *kernel, struct subject
     s->attend = (struct kernels_attend){.q = s->x, .q_stride = HEAD, .n_q = HEADS, .k = pool,
                                         .v = pool + 64 * HEAD * 2, .head_size_k = HEAD,
                                         .head_size_v = HEAD, .v_stride = HEAD,
-                                        .hi = KERNELS_KV_BLOCK, .scale = 0.1f, .m = s->z, .l = s->z + HEADS, .o = s->m.y};
+                                        .hi = KERNELS_KV_BLOCK, .scale = 0.1f, .m = s->z,
+                                        .l = s->z + HEADS, .o = s->m.y};
     s->gate[0] = 0.5f;
 }
 

@@ -627,6 +627,40 @@ def _():
     return Model(GEMMA4).put("gemma4.attention.shared_kv_layers", gguf.U32, 1).bytes()
 
 
+DEEPSEEK2 = replace(BASE, arch="deepseek2", rank=32, query_rank=32, rotary=8, head_dim=40,
+                    value_dim=32, experts=8, groups=4, groups_used=2, gating=2, shared_ff=64, lead=1)
+
+
+def deepseek2(name, why, says, key=None, value=None, changes=None):
+    """One number changed or left out, or another description of attn_k_b."""
+    def build():
+        model = Model(DEEPSEEK2)
+        if changes:
+            return model.info("blk.1.attn_k_b.weight", **changes).bytes()
+        if value is None:
+            return model.drop("deepseek2." + key).bytes()
+        return model.put("deepseek2." + key, gguf.U32, value).bytes()
+    case(name, why, says, inspect=0)(build)
+
+
+deepseek2("bad-latent-missing", "the matrices of a layer's keys are missing",
+          "blk.1.attn_k_b.weight", changes=dict(name="blk.1.attn_k_a.weight"))
+deepseek2("bad-latent-shape", "the matrices of a layer's keys are too narrow",
+          "blk.1.attn_k_b.weight", changes=dict(dims=(32, 31, 2)))
+deepseek2("bad-latent-rank-missing", "the width of compressed keys is missing",
+          "deepseek2.attention.kv_lora_rank", "attention.kv_lora_rank")
+deepseek2("bad-latent-turned", "nothing of a key is left beside what RoPE turns",
+          "rope.dimension_count (8)", "attention.key_length_mla", 8)
+deepseek2("unsupported-latent-rank", "compressed keys of an odd width", "compressed keys of 33",
+          "attention.kv_lora_rank", 33)
+deepseek2("bad-group-count", "groups do not divide the experts", "expert_group_count (3)",
+          "expert_group_count", 3)
+deepseek2("bad-group-used", "more groups are used than there are",
+          "deepseek2.expert_group_used_count", "expert_group_used_count", 5)
+deepseek2("bad-group-small", "more experts are used than the chosen groups have",
+          "expert_used_count (5)", "expert_used_count", 5)
+
+
 @case("unsupported-scale-tensor", "a scale beside a matrix that would have to be multiplied in",
       says=".scale", inspect=0)
 def _():

@@ -743,7 +743,8 @@ FIXTURES = {
     "good-deepseek2-mixed": fixture(
         "deepseek2, mixed K types, rows of 256", "tiny256",
         **{**V3, "width": 256, "head_dim": 80, "rank": 256, "query_rank": 256, "value_dim": 64,
-           "layers": 3, "expert_ff": 256, "shared_ff": 256, "ff": 512, "vocab": 640},
+           "layers": 3, "experts": 8, "used": 3, "expert_ff": 256, "shared_ff": 256, "ff": 512,
+           "vocab": 640},
         types=dict(MIXED, attn=["Q5_K", "Q8_0"], latent=["Q8_0", "Q5_0"])),
     "good-deepseek2-kv-b-mixed": fixture(
         "deepseek2 as V2-Lite, mixed K types, the matrices of the heads in one tensor", "tiny256",
