@@ -11,11 +11,12 @@
 
 // The registry: one row per architecture, defined in its own file. In alphabetical order.
 static const struct model_arch *const archs[] = {
-    &model_deepseek2,    &model_ernie4_5_moe, &model_gemma3,       &model_gemma4,
-    &model_gpt_oss,      &model_granitemoe,   &model_lfm2moe,      &model_llama,
-    &model_llama4,       &model_olmoe,        &model_qwen2moe,     &model_qwen3,
-    &model_qwen35,       &model_qwen35moe,    &model_qwen3moe,     &model_qwen3next,
-    &model_qwen3vlmoe,
+    &model_bailingmoe2,  &model_deepseek2,    &model_dots1,        &model_ernie4_5_moe,
+    &model_gemma3,       &model_gemma4,       &model_glm4moe,      &model_gpt_oss,
+    &model_granitemoe,   &model_hunyuan_moe,  &model_lfm2moe,      &model_llama,
+    &model_llama4,       &model_minimax_m2,   &model_olmoe,        &model_qwen2moe,
+    &model_qwen3,        &model_qwen35,       &model_qwen35moe,    &model_qwen3moe,
+    &model_qwen3next,    &model_qwen3vlmoe,
 };
 enum { ARCH_COUNT = sizeof archs / sizeof *archs };
 

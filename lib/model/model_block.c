@@ -73,6 +73,7 @@ void model_project(struct model_builder *b, uint32_t layer, const char *role, bo
 struct attention_use {
     uint32_t heads, heads_kv, size_k, size_v;
     uint32_t q, k, v, a; // buffers: queries, keys, values, the heads' output
+    uint32_t qkv;        // of the first three one behind the other, where one matrix makes them
     uint32_t cache;
 };
 
@@ -85,6 +86,35 @@ static void qk_norm(struct model_builder *b, uint32_t layer, enum model_qk_norm 
     model_op_norm(b, layer, buffer, buffer, weight, groups);
 }
 
+// Queries, keys or values: from their own matrix, or the part from `first` on of what one made for all.
+static void project_part(struct model_builder *b, uint32_t layer, const struct model_attention *how,
+                         const char *role, const struct attention_use *use, uint64_t first,
+                         uint64_t width, uint32_t out) {
+    if (use->qkv == PLAN_NONE)
+        model_project(b, layer, role, how->biased, b->n, out, b->params->embedding, width);
+    else
+        model_op_pick(b, layer, use->qkv, (uint32_t)first, (uint32_t)width, 1, (uint32_t)width, out, 0);
+}
+
+static uint32_t project_all(struct model_builder *b, uint32_t layer,
+                            const struct model_attention *how, const struct attention_use *use) {
+    if (how->gated || how->shares_cache || !model_has(b, "blk.%u.attn_qkv.weight", layer))
+        return PLAN_NONE;
+    uint64_t width = (uint64_t)use->heads * use->size_k +
+                     (uint64_t)use->heads_kv * (use->size_k + use->size_v);
+    uint32_t qkv = model_buffer(b, "qkv", width);
+    model_project(b, layer, "attn_qkv", how->biased, b->n, qkv, b->params->embedding, width);
+    return qkv;
+}
+
+static void norm_and_turn(struct model_builder *b, uint32_t layer, const struct model_attention *how,
+                          const char *norm, uint32_t buffer, uint32_t heads, uint32_t size) {
+    if (!how->norm_turned) qk_norm(b, layer, how->qk_norm, norm, buffer, heads, size);
+    model_op_rope(b, layer, buffer, heads, size, how->rope);
+    if (how->norm_turned) qk_norm(b, layer, how->qk_norm, norm, buffer, heads, size);
+    if (how->unit_heads) model_op_norm(b, layer, buffer, buffer, PLAN_NONE, heads);
+}
+
 // Queries, and the gate of their output where there is one: gives its buffer, else PLAN_NONE.
 static uint32_t project_queries(struct model_builder *b, uint32_t layer,
                                 const struct model_attention *how,
@@ -92,7 +122,7 @@ static uint32_t project_queries(struct model_builder *b, uint32_t layer,
     uint32_t heads = use->heads, size = use->size_k;
     uint64_t width = (uint64_t)heads * size, in = b->params->embedding;
     if (!how->gated) {
-        model_project(b, layer, "attn_q", how->biased, b->n, use->q, in, width);
+        project_part(b, layer, how, "attn_q", use, 0, width, use->q);
         return PLAN_NONE;
     }
     if (use->size_v != size) {
@@ -110,11 +140,13 @@ static uint32_t project_queries(struct model_builder *b, uint32_t layer,
 static void project_values(struct model_builder *b, uint32_t layer,
                            const struct model_attention *how, const struct attention_use *use) {
     uint64_t width = (uint64_t)use->heads_kv * use->size_v;
-    if (how->value_norm && !model_has(b, "blk.%u.attn_v.weight", layer)) {
+    uint64_t first = (uint64_t)use->heads * use->size_k + (uint64_t)use->heads_kv * use->size_k;
+    if (how->value_norm && use->qkv == PLAN_NONE &&
+        !model_has(b, "blk.%u.attn_v.weight", layer)) {
         model_op_norm(b, layer, use->k, use->v, PLAN_NONE, use->heads_kv);
         return;
     }
-    model_project(b, layer, "attn_v", how->biased, b->n, use->v, b->params->embedding, width);
+    project_part(b, layer, how, "attn_v", use, first, width, use->v);
     if (how->value_norm) model_op_norm(b, layer, use->v, use->v, PLAN_NONE, use->heads_kv);
 }
 
@@ -124,11 +156,9 @@ static uint32_t write_cache(struct model_builder *b, uint32_t layer,
     uint64_t k_width = (uint64_t)use->heads_kv * use->size_k;
     use->k = model_buffer(b, "k", k_width);
     use->v = model_buffer(b, "v", (uint64_t)use->heads_kv * use->size_v);
-    model_project(b, layer, "attn_k", how->biased, b->n, use->k, b->params->embedding, k_width);
+    project_part(b, layer, how, "attn_k", use, (uint64_t)use->heads * use->size_k, k_width, use->k);
     project_values(b, layer, how, use);
-    qk_norm(b, layer, how->qk_norm, "attn_k_norm", use->k, use->heads_kv, use->size_k);
-    model_op_rope(b, layer, use->k, use->heads_kv, use->size_k, how->rope);
-    if (how->unit_heads) model_op_norm(b, layer, use->k, use->k, PLAN_NONE, use->heads_kv);
+    norm_and_turn(b, layer, how, "attn_k_norm", use->k, use->heads_kv, use->size_k);
     struct plan_cache cache = {
         .heads_kv = use->heads_kv, .head_size_k = use->size_k, .head_size_v = use->size_v};
     struct plan_op write = plan_op_make(PLAN_KV_WRITE, layer);
@@ -181,10 +211,9 @@ uint32_t model_attention(struct model_builder *b, uint32_t layer, struct model_a
     model_op_norm(b, layer, b->x, b->n,
                   model_vector(b, MODEL_REQUIRED, p->embedding, "blk.%u.attn_norm.weight", layer),
                   1);
+    use.qkv = project_all(b, layer, &how, &use);
     uint32_t gate = project_queries(b, layer, &how, &use);
-    qk_norm(b, layer, how.qk_norm, "attn_q_norm", use.q, use.heads, use.size_k);
-    model_op_rope(b, layer, use.q, use.heads, use.size_k, how.rope);
-    if (how.unit_heads) model_op_norm(b, layer, use.q, use.q, PLAN_NONE, use.heads);
+    norm_and_turn(b, layer, &how, "attn_q_norm", use.q, use.heads, use.size_k);
     if (how.temperature_span) temper(b, layer, &how, use.q);
     use.cache = how.shares_cache ? how.cache : write_cache(b, layer, &how, &use);
     attend(b, layer, &how, &use);
@@ -419,6 +448,19 @@ void model_moe(struct model_builder *b, uint32_t layer, struct model_moe how) {
     model_routed(b, layer, set, how.act);
     if (shared != PLAN_NONE) model_op_add(b, layer, shared, b->t);
     model_add_block(b, layer);
+}
+
+void model_transformer(struct model_builder *b, struct model_attention attention,
+                       struct model_moe moe) {
+    model_embed(b, 1);
+    for (uint32_t i = 0; i < b->params->layers; i++) {
+        model_attention(b, i, attention);
+        if (i < b->params->dense_layers)
+            model_dense_ffn(b, i, (struct model_ffn){.act = moe.act, .norm = moe.norm});
+        else
+            model_moe(b, i, moe);
+    }
+    model_head(b);
 }
 
 // ---- head -------------------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ struct model_attention {
     bool gated;
     // RMS norm without weight of each head's value. Without attn_v, the keys' projection is the value.
     bool value_norm;
+    bool norm_turned; // qk_norm comes behind RoPE
     bool unit_heads; // RMS norm without weight of each query and key, behind RoPE
     // Queries are multiplied by 1 + scale * ln(1 + floor((position + 1) / span)); span 0: they are not.
     uint32_t temperature_span;
@@ -162,7 +163,11 @@ struct model_moe {
     bool weighs_input;
 };
 void model_moe(struct model_builder *builder, uint32_t layer, struct model_moe how);
-// Its two halves. The choice of experts from n, logits times scale; gives the set of experts.
+// What most families are, whole: the embedding, layers that attend and then feed forward (the first
+// dense_layers without experts), the head.
+void model_transformer(struct model_builder *builder, struct model_attention attention,
+                       struct model_moe moe);
+// The two halves of model_moe. The choice of experts from n, logits times scale; gives the set of experts.
 uint32_t model_route(struct model_builder *builder, uint32_t layer, const struct model_moe *how,
                      float scale);
 // t = their weighted sum for n.

@@ -16,7 +16,6 @@ enum { GLM_FLASH_LAYERS = 47, GLM_FLASH_VOCABULARY = 154880 };
 struct deepseek2 {
     struct model_latent latent;
     struct model_moe moe;
-    uint32_t dense; // layers
 };
 
 static locum_status read_latent(const struct model_builder *b, struct model_latent *out) {
@@ -66,29 +65,25 @@ static locum_status read_scale(const struct model_builder *b, struct kernels_rop
 
 static locum_status read_moe(const struct model_builder *b, struct deepseek2 *out) {
     const struct model_params *p = b->params;
-    uint32_t gating, shared;
+    uint32_t gating;
     bool flash = (p->layers == GLM_FLASH_LAYERS || p->layers == GLM_FLASH_LAYERS + 1) &&
                  b->plan.plan.vocabulary == GLM_FLASH_VOCABULARY;
     STATUS_TRY(gguf_meta_u32_or(b->meta, ".expert_gating_func",
                                 flash ? KERNELS_GATING_SIGMOID : KERNELS_GATING_SOFTMAX,
                                 KERNELS_GATING_SOFTMAX, KERNELS_GATING_SOFTMAX_SELECTED, &gating,
                                 b->plan.error));
-    STATUS_TRY(gguf_meta_u32_or(b->meta, ".leading_dense_block_count", 0, 0, LIMIT_LAYERS,
-                                &out->dense, b->plan.error));
-    STATUS_TRY(gguf_meta_u32_or(b->meta, ".expert_shared_count", 0, 0, LIMIT_EXPERTS, &shared,
-                                b->plan.error));
     out->moe = (struct model_moe){
         .routing = {.gating = (enum kernels_gating)gating,
                     .normalise = false,
                     .groups_by_best = gating == KERNELS_GATING_SOFTMAX},
-        .shared_width = shared * p->expert_ff,
+        .shared_width = p->shared_experts * p->expert_ff,
         .shared_ungated = true,
     };
     return LOCUM_OK;
 }
 
 static void build(struct model_builder *b) {
-    struct deepseek2 model = {.dense = 0};
+    struct deepseek2 model = {.latent = {.rope = PLAN_NONE}};
     struct kernels_rope rope = b->params->rope;
     locum_status status = read_latent(b, &model.latent);
     if (status == LOCUM_OK) status = read_scale(b, &rope, &model.latent);
@@ -101,7 +96,7 @@ static void build(struct model_builder *b) {
     model_embed(b, 1);
     for (uint32_t i = 0; i < b->params->layers; i++) {
         model_latent_attention(b, i, &model.latent);
-        if (i < model.dense) {
+        if (i < b->params->dense_layers) {
             model_dense_ffn(b, i, (struct model_ffn){.act = PLAN_ACT_SILU});
         } else {
             model_moe(b, i, model.moe);

@@ -77,6 +77,10 @@ static locum_status read_experts(const struct gguf_meta *meta, struct model_para
     STATUS_TRY(gguf_meta_u32_or(meta, ".expert_count", 0, 0, LIMIT_EXPERTS, &p->experts, error));
     STATUS_TRY(gguf_meta_u32_or(meta, ".expert_shared_feed_forward_length", 0, 1, LIMIT_EMBEDDING,
                                 &p->shared_ff, error));
+    STATUS_TRY(gguf_meta_u32_or(meta, ".expert_shared_count", 0, 0, LIMIT_EXPERTS,
+                                &p->shared_experts, error));
+    STATUS_TRY(gguf_meta_u32_or(meta, ".leading_dense_block_count", 0, 0, LIMIT_LAYERS,
+                                &p->dense_layers, error));
     if (p->experts == 0) return LOCUM_OK;
     uint32_t most = p->experts < LIMIT_EXPERTS_USED ? p->experts : LIMIT_EXPERTS_USED;
     STATUS_TRY(gguf_meta_u32(meta, ".expert_used_count", 1, most, &p->experts_used, error));

@@ -25,6 +25,8 @@ struct model_params {
     uint32_t experts, experts_used;          // 0: no experts
     uint32_t expert_ff;                      // width of one expert
     uint32_t shared_ff;                      // width of the shared expert, 0: the file does not say
+    uint32_t shared_experts;                 // beside the routed ones, 0: the file does not say
+    uint32_t dense_layers;                   // at the beginning, without experts
     uint32_t window;                         // 0: none
     float softcap_logits, softcap_attention; // 0: none
     struct kernels_rope rope;                // factors NULL

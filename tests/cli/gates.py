@@ -23,7 +23,9 @@ FIXTURES = {"llama": "good-llama-tied-spm", "mixtral": "good-mixtral-q4_k",
             "granitemoe": "good-granitemoe-mixed", "qwen3vlmoe": "good-qwen3vlmoe-mixed",
             "gpt-oss": "good-gpt-oss-mxfp4", "qwen35moe": "good-qwen35moe-mixed",
             "qwen35": "good-qwen35-mixed", "qwen3next": "good-qwen3next-mixed",
-            "deepseek2": "good-deepseek2-mixed"}
+            "deepseek2": "good-deepseek2-mixed", "glm4moe": "good-glm4moe-air",
+            "dots1": "good-dots1-mixed", "minimax-m2": "good-minimax-m2-mixed",
+            "hunyuan-moe": "good-hunyuan-moe-mixed", "bailingmoe2": "good-bailingmoe2-mixed"}
 LONG, SHORT, REF = 1000, 256, 48  # tokens: one factor at a time, pairs, the slow definition
 CONTEXT = 2048
 PROMPT = PROSE + "\n\n" + PROSE  # more tokens than the largest chunk has
@@ -228,6 +230,26 @@ def test_qwen3next():
 
 def test_deepseek2():
     gate("deepseek2")
+
+
+def test_glm4moe():
+    gate("glm4moe")
+
+
+def test_dots1():
+    gate("dots1")
+
+
+def test_minimax_m2():
+    gate("minimax-m2")
+
+
+def test_hunyuan_moe():
+    gate("hunyuan-moe")
+
+
+def test_bailingmoe2():
+    gate("bailingmoe2")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,11 @@ static void rules_of_the_families(void **state) {
         {"olmoe", true, false, 1, false, KERNELS_GATING_SOFTMAX},
         {"gpt-oss", true, false, 0, false, KERNELS_GATING_SOFTMAX_SELECTED},
         {"deepseek2", false, true, 0, false, KERNELS_GATING_SIGMOID},
+        {"glm4moe", true, true, 4, false, KERNELS_GATING_SIGMOID},
+        {"dots1", true, true, 4, false, KERNELS_GATING_SIGMOID},
+        {"bailingmoe2", true, true, 4, false, KERNELS_GATING_SIGMOID},
+        {"minimax-m2", true, true, 1, false, KERNELS_GATING_SIGMOID},
+        {"hunyuan-moe", true, true, 4, false, KERNELS_GATING_SOFTMAX},
         {.arch = "qwen3", .neox = true, .norms_of_queries = 4},
         {.arch = "gemma3", .neox = true, .norms_of_queries = 4},
     };
@@ -233,6 +238,7 @@ static bool is_optional(const char *arch, const char *name) {
                                         ends(name, ".layer_output_scale.weight")))
         return true;
     if (!needed && ends(name, ".bias")) return true;
+    if (strcmp(arch, "glm4moe") == 0 && ends(name, ".attn_q_norm.weight")) return true;
     return strcmp(name, "output.weight") == 0;
 }
 

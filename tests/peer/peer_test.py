@@ -53,7 +53,8 @@ F32 = ["good-llama-f32", "good-llama-tied-spm", "good-llama-linear", "good-llama
        "good-ernie4_5-moe-f32", "good-lfm2moe-f32", "good-llama4-f32",
        "good-gpt-oss-f32", "good-qwen35moe-f32", "good-qwen35moe-odd", "good-qwen35-f32",
        "good-qwen3next-f32", "good-deepseek2-f32", "good-deepseek2-kv-b", "good-deepseek2-lite",
-       "good-deepseek2-flash"]
+       "good-deepseek2-flash", "good-glm4moe-f32", "good-dots1-f32", "good-minimax-m2-f32",
+       "good-hunyuan-moe-f32", "good-bailingmoe2-f32"]
 # Where the authors' definition and the peer differ: the float reference alone counts.
 APART = {"good-llama4-chunks": "the peer takes chunks of 8192 positions, whatever a file says",
          "good-gpt-oss-yarn": "the peer rounds YaRN's limits to whole pairs; the authors do not",
@@ -67,7 +68,9 @@ QUANTISED = (["good-qwen3moe-" + t for t in
                 "good-qwen3vlmoe-mixed", "good-granitemoe-mixed", "good-ernie4_5-moe-mixed",
                 "good-lfm2moe-mixed", "good-llama4-mixed", "good-qwen35moe-mixed",
                 "good-qwen35-mixed", "good-qwen3next-mixed", "good-deepseek2-odd",
-                "good-deepseek2-mixed", "good-deepseek2-kv-b-mixed"])
+                "good-deepseek2-mixed", "good-deepseek2-kv-b-mixed", "good-glm4moe-air",
+                "good-dots1-mixed", "good-minimax-m2-mixed", "good-hunyuan-moe-mixed",
+                "good-bailingmoe2-mixed"])
 
 
 class Table:

@@ -127,6 +127,14 @@ class Layer:
         bias = self.get(name + ".bias")
         return y if bias is None else y + bias
 
+    def part(self, x, which):
+        """Queries, keys or values."""
+        if not self.model.arch.fused_qkv:
+            return self.linear(x, "attn_" + which)
+        queries, keys = self.model.heads * self.head_dim, self.kv_heads * self.head_dim
+        parts = np.split(self.linear(x, "attn_qkv"), [queries, queries + keys], axis=-1)
+        return parts["qkv".index(which)]
+
     def expert(self, x, part, e):
         y = x @ self.model.expert(self.prefix, part, e).T
         bias = self.get("ffn_%s_exps.bias" % part)
@@ -323,17 +331,19 @@ class Model:
         if self.arch.qk_norm == "row":
             x = rms_norm(x, layer.get(name), self.eps)
         x = x.reshape(len(x), heads, layer.head_dim)
-        if self.arch.qk_norm == "head":
+        normed = self.arch.qk_norm == "head" and layer.get(name) is not None
+        if normed and not self.arch.norm_turned:
             x = rms_norm(x, layer.get(name), self.eps)
         positions = np.arange(self.length, self.length + len(x), dtype=np.float64)
-        return layer.rope.apply(x, positions, self.arch.rope)
+        x = layer.rope.apply(x, positions, self.arch.rope)
+        return rms_norm(x, layer.get(name), self.eps) if normed and self.arch.norm_turned else x
 
     def project_values(self, layer, x, keys):
         """keys: their projection."""
-        return layer.linear(x, "attn_v").reshape(len(x), layer.kv_heads, -1)
+        return layer.part(x, "v").reshape(len(x), layer.kv_heads, -1)
 
     def remember(self, layer, x):
-        k = layer.linear(x, "attn_k")
+        k = layer.part(x, "k")
         v = self.project_values(layer, x, k)
         k = self.normed_heads(layer, k, "k", layer.kv_heads)
         end = self.length + len(x)
@@ -385,7 +395,7 @@ class Model:
     def attention(self, layer, x):
         if self.arch.latent:
             return self.latent_attention(layer, x)
-        n, q = len(x), layer.linear(x, "attn_q")
+        n, q = len(x), layer.part(x, "q")
         if self.arch.gated_attention:
             q, gate = np.split(q.reshape(n, self.heads, 2 * layer.head_dim), 2, axis=-1)
         q = self.normed_heads(layer, q, "q", self.heads)

@@ -32,6 +32,8 @@ class Arch:
     gated_attention: bool = False  # attn_q holds [query | gate] per head
     delta: str = ""                # recurrent layers are gated delta nets; value head h has the key
                                    # head: "tiled": h % key heads; "grouped": h // (heads / key heads)
+    norm_turned: bool = False      # qk_norm comes behind RoPE
+    fused_qkv: bool = False        # one matrix makes queries, keys and values
     latent: bool = False           # keys and values of all heads come from one compressed vector
     gating: int = 1                # of the router: 1: softmax, 2: sigmoid; unless the file says so
     routes: bool = False           # the file states how its router works
@@ -71,6 +73,15 @@ ARCHES = {a.name: a for a in [
          tied_only=True, scores_unscaled=True),
     Arch("deepseek2", rope="pairs", experts="always", norm_top_k=False, shared_expert="counted",
          latent=True, routes=True),
+    Arch("glm4moe", rope="halves", experts="always", qk_norm="head", shared_expert="counted",
+         qkv_bias=True, ffn_norm="post_attention_norm", gating=2, routes=True),
+    Arch("dots1", rope="halves", experts="always", qk_norm="head", norm_top_k=False,
+         shared_expert="counted", gating=2, routes=True),
+    Arch("minimax-m2", rope="halves", experts="always", qk_norm="row", gating=2, routes=True),
+    Arch("hunyuan-moe", rope="halves", experts="always", qk_norm="head", shared_expert="plain",
+         norm_turned=True),
+    Arch("bailingmoe2", rope="halves", experts="always", qk_norm="head", norm_top_k=True,
+         shared_expert="counted", gating=2, routes=True, fused_qkv=True, free_head_dim=False),
     # Softmax over the chosen logits is the same as shares of a softmax over all, normalised.
     Arch("gpt-oss", rope="halves", experts="always", qkv_bias=True, every_bias=True, sinks=True,
          ffn_norm="post_attention_norm", activation="swiglu_oai", window_period=2,

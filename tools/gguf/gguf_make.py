@@ -85,6 +85,7 @@ class Spec:
     value_dim: int = 32            # of a head's value; head_dim is of keys, the last rotary turn
     kv_b: bool = False             # old layout: both matrices of the heads in one tensor
     log_multiplier: float = 0.0    # of YaRN, from which the length of scores follows
+    no_qk_norm: bool = False       # leaves these norms out
     gating: int = 0                # where files state it, 1: softmax, 2: sigmoid; 0: they do not
     route_bias: bool = False       # a bias that chooses experts and does not weigh them
     route_norm: bool = False       # where files state it: weights of the chosen sum to one
@@ -253,13 +254,17 @@ class Maker:
         s, b = self.spec, "blk.%d." % i
         head_dim, kv_heads = self.heads_of(i)
         queries, keys = s.heads * head_dim, kv_heads * head_dim
-        sharp = 1.0 if self.arch.qk_norm else self.SHARPNESS
+        normed = self.arch.qk_norm and not s.no_qk_norm
+        sharp = 1.0 if normed else self.SHARPNESS
         self.norm(b + "attn_norm.weight", s.width)
         rows = queries * (2 if self.arch.gated_attention else 1)
-        self.matrix(b + "attn_q.weight", rows, s.width, "attn", sharp, i)
-        if self.has_keys(i):
+        if self.arch.fused_qkv:
+            self.matrix(b + "attn_qkv.weight", queries + 2 * keys, s.width, "attn", 1.0, i)
+        else:
+            self.matrix(b + "attn_q.weight", rows, s.width, "attn", sharp, i)
+        if self.has_keys(i) and not self.arch.fused_qkv:
             self.matrix(b + "attn_k.weight", keys, s.width, "attn", 1.0, i)
-        if self.has_values(i):
+        if self.has_values(i) and not self.arch.fused_qkv:
             self.matrix(b + "attn_v.weight", keys, s.width, "attn", 1.0, i)
         self.matrix(b + "attn_output.weight", s.width, queries, "attn", self.BLOCK, i)
         if self.arch.qkv_bias or s.bias:
@@ -271,7 +276,7 @@ class Maker:
             # About as large as the sum over a window of keys.
             name = b + "attn_sinks.weight"
             self.add(name, self.normal(name, s.heads, 2.0) + np.float32(4))
-        if self.arch.qk_norm:
+        if normed:
             whole = self.arch.qk_norm == "row"
             sharp = self.SHARPNESS / (np.sqrt(head_dim) if self.arch.scores_unscaled else 1)
             self.norm(b + "attn_q_norm.weight", queries if whole else head_dim, sharp)
@@ -579,6 +584,11 @@ LITE = dict(arch="deepseek2", layers=3, lead=1, head_dim=48, rotary=16, shared_f
 FLASH = dict(arch="deepseek2", lead=1, head_dim=48, rotary=16, value_dim=64, rank=96, query_rank=64,
              experts=8, used=3, gating=2, route_bias=True, route_norm=True, route_scale=1.8,
              shared_ff=96, vocab=320, pre="glm4")
+# Router and sizes of what has a sigmoid router and a first layer without experts.
+SIGMOID = dict(layers=3, lead=1, used=3, gating=2, route_bias=True, route_norm=True, eps=1e-6)
+# The same small and quantised, for runs of many tokens.
+SMALL = dict(SIGMOID, width=64, heads=4, kv_heads=2, head_dim=32, ff=128, expert_ff=96, shared_ff=96,
+             type="Q8_0", types=dict(gate_up=["Q5_0"], down=["IQ4_NL", "Q8_0"]))
 # A window of 48, YaRN from 128 positions on.
 GPT_OSS = dict(layers=4, head_dim=64, used=3, pre="gpt-4o", rope_scaling="yarn", rope_factor=32.0)
 GEMMA4 = dict(layers=4, period=2, head_dim=64, tokenizer="gemma4", rope_base=1e6, eps=1e-6,
@@ -750,6 +760,31 @@ FIXTURES = {
         "deepseek2 as V2-Lite, mixed K types, the matrices of the heads in one tensor", "tiny256",
         kv_b=True, **{**LITE, "head_dim": 80, "rank": 256, "value_dim": 64, "shared_ff": 512, "vocab": 640},
         types=dict(MIXED, latent=["Q4_K", "Q6_K"])),
+    "good-glm4moe-f32": fixture(
+        "glm4moe in F32: partial RoPE, norms of queries and keys, a block that predicts",
+        arch="glm4moe", rotary=16, route_scale=2.5, predict=1, rope_base=1e6, vocab=320, pre="glm4",
+        **SIGMOID),
+    "good-glm4moe-air": fixture("glm4moe, 32-blocks, without norms of queries and keys",
+                                arch="glm4moe", rotary=16, no_qk_norm=True, pre="glm4", **SMALL),
+    "good-dots1-f32": fixture("dots1 in F32: two shared experts", arch="dots1", kv_heads=4,
+                              shared_ff=256, route_scale=2.5, vocab=320, **SIGMOID),
+    "good-dots1-mixed": fixture("dots1, 32-blocks", arch="dots1", **SMALL),
+    "good-minimax-m2-f32": fixture(
+        "minimax-m2 in F32: queries and keys normed by rows, partial RoPE", arch="minimax-m2",
+        rotary=16, rope_base=5e6, vocab=320, pre="gpt-4o", ff=128, **{**SIGMOID, "lead": 0}),
+    "good-minimax-m2-mixed": fixture("minimax-m2, 32-blocks", arch="minimax-m2", rotary=16,
+                                     pre="gpt-4o", **{**SMALL, "lead": 0, "ff": 96}),
+    "good-hunyuan-moe-f32": fixture("hunyuan-moe in F32: norms behind RoPE", arch="hunyuan-moe",
+                                    used=3, expert_ff=128, shared_ff=128, ff=128, vocab=320),
+    "good-hunyuan-moe-mixed": fixture("hunyuan-moe, 32-blocks", arch="hunyuan-moe",
+                                      **{**SMALL, "lead": 0, "ff": 96, "route_bias": False}),
+    "good-bailingmoe2-f32": fixture(
+        "bailingmoe2 in F32: one matrix for queries, keys and values, partial RoPE, groups",
+        arch="bailingmoe2", rotary=16, groups=4, groups_used=2, route_scale=2.5,
+        rope_base=6e5, vocab=320, **SIGMOID),
+    "good-bailingmoe2-mixed": fixture("bailingmoe2, 32-blocks", arch="bailingmoe2", rotary=16,
+                                      groups=4, groups_used=2,
+                                      **{**SMALL, "width": 128, "route_scale": 2.5}),
     "good-gpt-oss-f32": fixture(
         "gpt-oss in F32; YaRN's limits are whole pairs, where rounding them changes nothing",
         arch="gpt-oss", rope_once=9, **GPT_OSS),
