@@ -28,7 +28,7 @@ static locum_status find_arch(const struct gguf_meta *meta, const struct model_a
                               locum_error *error) {
     struct slice name;
     STATUS_TRY(gguf_meta_string(meta, "general.architecture", &name, error));
-    char known[256];
+    char known[384];
     size_t used = 0;
     for (uint32_t i = 0; i < ARCH_COUNT; i++) {
         if (slice_is(name, archs[i]->name)) {
