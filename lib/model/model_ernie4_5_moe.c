@@ -22,7 +22,7 @@ static void build(struct model_builder *b) {
         return;
     }
     struct model_attention attention = {.rope = model_rope(b, &p->rope, false)};
-    struct model_moe moe = {.routing = {KERNELS_GATING_SOFTMAX, true, 0},
+    struct model_moe moe = {.routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = true},
                             .shared_width = p->shared_ff,
                             .shared_ungated = true};
     model_embed(b, 1);

@@ -36,7 +36,7 @@ static void build(struct model_builder *b) {
     struct model_attention attention = {.rope = model_rope(b, &p->rope, true), .scale = f.scores};
     model_embed(b, f.embedding > 0 ? f.embedding : 1);
     for (uint32_t i = 0; i < p->layers; i++) {
-        struct model_moe moe = {.routing = {KERNELS_GATING_SOFTMAX, true, p->ff[i]},
+        struct model_moe moe = {.routing = {.gating = KERNELS_GATING_SOFTMAX, .normalise = true, .width = p->ff[i]},
                                 .shared_width = p->shared_ff,
                                 .shared_ungated = true};
         model_attention(b, i, attention);

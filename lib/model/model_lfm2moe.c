@@ -24,7 +24,7 @@ static void build(struct model_builder *b) {
     }
     struct model_attention attention = {.qk_norm = MODEL_QK_NORM_HEAD,
                                         .rope = model_rope(b, &p->rope, false)};
-    struct model_moe moe = {.routing = {KERNELS_GATING_SIGMOID, true, 0}};
+    struct model_moe moe = {.routing = {.gating = KERNELS_GATING_SIGMOID, .normalise = true}};
     b->output_norm = "token_embd_norm";
     model_embed(b, 1);
     for (uint32_t i = 0; i < p->layers; i++) {
