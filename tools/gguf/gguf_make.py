@@ -768,7 +768,7 @@ FIXTURES = {
                                 arch="glm4moe", rotary=16, no_qk_norm=True, pre="glm4", **SMALL),
     "good-dots1-f32": fixture("dots1 in F32: two shared experts", arch="dots1", kv_heads=4,
                               shared_ff=256, route_scale=2.5, vocab=320, **SIGMOID),
-    "good-dots1-mixed": fixture("dots1, 32-blocks", arch="dots1", **SMALL),
+    "good-dots1-mixed": fixture("dots1, 32-blocks", arch="dots1", **{**SMALL, "kv_heads": 4}),
     "good-minimax-m2-f32": fixture(
         "minimax-m2 in F32: queries and keys normed by rows, partial RoPE", arch="minimax-m2",
         rotary=16, rope_base=5e6, vocab=320, pre="gpt-4o", ff=128, **{**SIGMOID, "lead": 0}),
