@@ -246,16 +246,31 @@ static uint64_t last_key(struct sample_list *list, const struct order *order, ui
     return list->keys[i < found ? i : found - 1];
 }
 
+// Most often a few of the best have the share: then nothing else is looked at.
+static bool keep_few(struct sample_list *list, const struct want *want) {
+    enum { FEW = 256 };
+    uint32_t few = list->count < FEW ? list->count : FEW;
+    double mass = 0;
+    sample_list_select(list, few);
+    for (uint32_t i = 0; i < few; i++) {
+        mass += (double)list->probabilities[sample_list_key_place(list->keys[i])];
+        if (!enough(want, mass, i + 1)) continue;
+        take_selected(list, i + 1);
+        return true;
+    }
+    return false;
+}
+
 void sample_list_keep_mass(struct sample_list *list, float offset, double share, bool strict,
                            uint32_t least) {
     struct mass classes;
     uint32_t place = 0, level = 0, count = 0, kept = 0;
     double mass = 0;
     if (!list->sorted) sample_list_best(list, &place);
-    sample_list_softmax(list);
+    struct want want = {share * sample_list_softmax(list), strict, least > 0 ? least : 1};
     struct order order = {list->logits[place], offset};
-    double total = gather(list, &order, &classes);
-    struct want want = {share * total, strict, least > 0 ? least : 1};
+    if (offset == 0 && keep_few(list, &want)) return;
+    want.mass = share * gather(list, &order, &classes);
     while (!enough(&want, mass + classes.sum[level], count + classes.count[level])) {
         mass += classes.sum[level];
         count += classes.count[level];

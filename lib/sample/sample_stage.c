@@ -64,22 +64,22 @@ static void top_n_sigma(const struct sample_stage_input *in) {
     struct sample_list *list = in->list;
     uint32_t best, count = 0;
     if (list->count < 2 || !sample_list_best(list, &best)) return;
-    double sum = 0, squares = 0;
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->logits[i] == -INFINITY) continue;
-        sum += (double)list->logits[i];
-        count++;
+        bool there = list->logits[i] != -INFINITY;
+        list->probabilities[i] = there ? list->logits[i] : 0;
+        count += there;
     }
-    double mean = sum / count;
+    double mean = sample_list_sum(list->probabilities, list->count) / count;
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->logits[i] == -INFINITY) continue;
-        double off = (double)list->logits[i] - mean;
-        squares += off * off;
+        float off = list->logits[i] - (float)mean;
+        list->probabilities[i] = list->logits[i] != -INFINITY ? off * off : 0;
     }
+    double squares = sample_list_sum(list->probabilities, list->count);
     float least = (float)((double)list->logits[best] -
                           (double)in->settings->top_n_sigma * sqrt(squares / count));
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->logits[i] < least) list->logits[i] = -INFINITY;
+        float logit = list->logits[i];
+        list->logits[i] = logit < least ? -INFINITY : logit;
     }
 }
 
