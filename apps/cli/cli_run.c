@@ -17,6 +17,7 @@
 #include "cli_progress.h"
 #include "cli_sampling.h"
 #include "cli_stats.h"
+#include "cli_structure.h"
 #include "platform/terminal.h"
 
 struct run {
@@ -24,6 +25,7 @@ struct run {
     struct cli_model model;
     struct cli_sampling sampling;
     struct cli_input prompt;
+    struct cli_structure structure;
     struct file_write *stats_file; // NULL: no --stats
     locum_token *ids;              // of the prompt
     size_t id_count;
@@ -103,6 +105,12 @@ static int check_usage(const struct cli_arguments *arguments) {
     if (dash && strcmp(arguments->operands[1], "-") != 0) {
         return cli_output_usage("run", "after MODEL only - can stand; a prompt is given with -p");
     }
+    int structures = flags[CLI_GRAMMAR].given + flags[CLI_JSON_SCHEMA].given +
+                     flags[CLI_JSON_OBJECT].given + flags[CLI_IGNORE_EOS].given;
+    if (structures > 1) {
+        return cli_output_usage("run", "--grammar, --json-schema, --json-object and --ignore-eos "
+                                       "exclude each other");
+    }
     bool given = flags[CLI_PROMPT].given || flags[CLI_FILE].given;
     if (given && dash) {
         return cli_output_usage("run", "there are two prompts: - and -p or -f exclude each other");
@@ -151,6 +159,7 @@ static void fill_request(struct run *run, locum_request *request) {
     request->event = on_event;
     request->user = run;
     request->ignore_end = flags[CLI_IGNORE_EOS].given;
+    cli_structure_use(&run->structure, request);
     if (flags[CLI_PREDICT].given) request->predict = (uint32_t)flags[CLI_PREDICT].integer;
     request->sampling = &run->sampling.sampling;
     request->logprobs = flags[CLI_LOGPROBS].given;
@@ -236,6 +245,7 @@ static int prepare(struct run *run) {
         cli_output_error("%s", run->model.info.unsupported);
         status = CLI_EXIT_FILE;
     }
+    if (status == CLI_EXIT_OK) status = cli_structure_read(run->arguments, &run->structure);
     if (status == CLI_EXIT_OK) status = read_prompt(run);
     if (status == CLI_EXIT_OK) {
         status = cli_stats_open(run->arguments->flags[CLI_STATS].text, &run->stats_file);
@@ -259,6 +269,7 @@ int cli_run(const struct cli_arguments *arguments) {
     file_write_cancel(run.stats_file);
     status = cli_model_close(&run.model, status);
     cli_input_release(&run.prompt);
+    cli_structure_release(&run.structure);
     free(run.ids);
     free(run.answer);
     free(run.text);

@@ -344,6 +344,17 @@ typedef enum locum_logits {
     LOCUM_LOGITS_ALL
 } locum_logits;
 
+// What an answer is held to: docs/structured-output.md.
+typedef enum locum_structure {
+    LOCUM_STRUCTURE_NONE,
+    LOCUM_STRUCTURE_GRAMMAR, // structure_text is GBNF
+    LOCUM_STRUCTURE_SCHEMA,  // structure_text is a JSON schema
+    LOCUM_STRUCTURE_OBJECT   // any JSON object
+} locum_structure;
+// Is the text one that a request can have? The errors are those of locum_generate.
+LOCUM_API locum_status locum_structure_check(locum_structure structure, const char *text,
+                                             size_t size, locum_error *error);
+
 typedef struct locum_request {
     uint32_t struct_size;
     // The whole text of the sequence, as ids. What the session already computed and is a prefix of it
@@ -358,6 +369,12 @@ typedef struct locum_request {
     void *user;
     bool logprobs;         // of each token
     uint32_t top_logprobs; // and of so many of the likeliest, at most LOCUM_LOGPROBS_MAX
+    locum_structure structure;
+    const char *structure_text; // structure_size bytes
+    size_t structure_size;
+    // The structure begins behind this text (the end of thinking); the answer is free up to there, and
+    // does not end before. NULL: at once.
+    const char *structure_after;
 } locum_request;
 LOCUM_API void locum_request_init(locum_request *request);
 

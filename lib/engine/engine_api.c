@@ -178,6 +178,8 @@ locum_status locum_generate(locum_session *session, const locum_request *request
                                        error));
         ours.sampling = &sampling;
     }
+    if (ours.structure > LOCUM_STRUCTURE_OBJECT)
+        return status_fail(error, LOCUM_E_ARGUMENT, "locum_request: structure is %d", ours.structure);
     struct engine *engine = session->model->engine;
     locum_finish ended = LOCUM_FINISH_END;
     locum_status status = engine->methods->generate(engine, session->session, &ours,

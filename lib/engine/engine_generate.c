@@ -67,16 +67,20 @@ static bool emit(struct answer *a, const locum_event *event) {
     return a->stopped;
 }
 
-static void draw_next(struct answer *a, const float *logits) {
-    struct sampler *sampler = a->native->sampler;
+static locum_status draw_next(struct answer *a, const float *logits) {
+    struct engine_native *n = a->native;
     struct sample_input input = {
         .logits = logits,
         .history = {a->session->tokens, a->first, a->tokens, a->count},
         .position = a->first + a->count,
     };
-    a->status = sampler_draw(sampler, &a->sampling, &a->mirostat, &input, &a->next, a->error);
-    if (a->status == LOCUM_OK && a->request->logprobs)
-        sampler_logprobs(sampler, logits, a->next, &a->logprob, a->top, top_count(a));
+    bool structured = a->request->structure != LOCUM_STRUCTURE_NONE;
+    if (structured) STATUS_TRY(engine_grammar_allow(&n->grammar, &input.allowed, a->error));
+    STATUS_TRY(sampler_draw(n->sampler, &a->sampling, &a->mirostat, &input, &a->next, a->error));
+    if (structured) engine_grammar_take(&n->grammar, a->next);
+    if (a->request->logprobs)
+        sampler_logprobs(n->sampler, logits, a->next, &a->logprob, a->top, top_count(a));
+    return LOCUM_OK;
 }
 
 static void on_logits(void *user, uint32_t index, const float *logits) {
@@ -93,7 +97,7 @@ static void on_logits(void *user, uint32_t index, const float *logits) {
     // With ALL every token of a step has a row; the answer continues the last one.
     if (!a->draw || index + 1 != a->count || a->status != LOCUM_OK) return;
     uint64_t start = clock_now_ns();
-    draw_next(a, logits);
+    a->status = draw_next(a, logits);
     a->stats.sample_s += (double)(clock_now_ns() - start) * 1e-9;
 }
 
@@ -184,6 +188,10 @@ static locum_status answer_tokens(struct answer *a, locum_finish *finish) {
         }
         emit_token(a, token, a->session->count);
         if (a->stopped) break;
+        if (r->structure != LOCUM_STRUCTURE_NONE && engine_grammar_is_done(&a->native->grammar)) {
+            *finish = LOCUM_FINISH_END;
+            return LOCUM_OK;
+        }
         if (a->stats.generated_tokens == r->predict || a->session->count == a->session->context)
             return LOCUM_OK;
         STATUS_TRY(step(a, &token, 1, STORE_DECODE, true));
@@ -334,6 +342,9 @@ locum_status engine_generate(struct engine *engine, struct engine_session *sessi
     STATUS_TRY(engine_sampling_resolve(&n->sampling, request->sampling,
                                        n->layout.model.plan.vocabulary, &n->log, &a.sampling,
                                        error));
+    if (request->structure != LOCUM_STRUCTURE_NONE)
+        STATUS_TRY(engine_grammar_begin(&n->grammar, n->layout.tokenizer, request,
+                                        n->layout.model.plan.vocabulary, error));
     locum_status status = prepare(&a);
     if (status == LOCUM_OK) status = run(&a, finish);
     release(&a);

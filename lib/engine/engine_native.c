@@ -51,6 +51,7 @@ static void native_close(struct engine *base) {
     store_destroy(n->store);
     exec_team_destroy(n->team);
     sampler_destroy(n->sampler);
+    engine_grammar_release(&n->grammar);
     session_pool_release(&n->pool);
     for (uint32_t i = 0; i < n->file_count; i++)
         file_close(n->files[i]);

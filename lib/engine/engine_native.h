@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "engine/engine.h"
+#include "engine/engine_grammar.h"
 #include "engine/engine_io_trace.h"
 #include "engine/engine_layout.h"
 #include "engine/engine_metrics.h"
@@ -46,6 +47,7 @@ struct engine_native {
     struct exec *exec;
     struct session_pool pool;
     struct sampler *sampler;
+    struct engine_grammar grammar;    // of the last request with a structure
     struct engine_trace *trace;       // NULL: none
     struct engine_op_trace *op_trace; // NULL: none
     struct engine_metrics metrics;    // with metrics_path

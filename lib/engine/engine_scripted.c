@@ -118,6 +118,9 @@ static locum_status scripted_generate(struct engine *base, struct engine_session
                                       locum_error *error) {
     (void)session;
     struct scripted *s = (struct scripted *)base;
+    if (request->structure != LOCUM_STRUCTURE_NONE)
+        return status_fail(error, LOCUM_E_UNSUPPORTED,
+                           "a scripted answer cannot be held to a structure");
     if (request->prompt_count > s->context) {
         return status_fail(error, LOCUM_E_CONTEXT,
                            "the prompt has %zu tokens, the context holds %u", request->prompt_count,
