@@ -113,6 +113,19 @@ def ignore_eos():
     equal(stats(*wild, "--ignore-eos")["generated_tokens"], 1500, "tokens with --ignore-eos")
 
 
+def structured(flag, *value, pattern):
+    """The answer of a model that would say anything has the structure of the flag."""
+    def effect():
+        wild = [*base("run", "-n"), "-n", "300", "--top-k", "0", "--top-p", "1", "--min-p", "0",
+                "--seed", "1"]
+        wild[wild.index("--temp") + 1] = "1000"
+        text = stats(*wild, flag, *value)["text"]
+        check(re.fullmatch(pattern, text, re.S), f"{flag}: the answer is {text!r:.200}")
+        check(not re.fullmatch(pattern, stats(*wild)["text"], re.S), f"{flag} has no effect")
+        locum("run", *BASE["run"], "--ignore-eos", flag, *value).expect(2, "exclude")
+    return effect
+
+
 def narrowing(*flag):
     """A flag that leaves the likeliest token only must undo a high temperature."""
     def effect():
@@ -472,6 +485,11 @@ EFFECTS = {
     ("run", "system"): system,
     ("run", "raw"): raw,
     ("run", "ignore-eos"): ignore_eos,
+    ("run", "grammar"): structured("--grammar", 'root ::= [a-e]{3,9} " "', pattern="[a-e]{3,9} "),
+    ("run", "json-schema"): structured("--json-schema", '{"enum": ["ab", "ba"]}', pattern='"(ab|ba)"'),
+    ("run", "json-object"): structured("--json-object", pattern=r"\{.*"),
+    ("run", "structure-after"): structured("--structure-after", "e", "--grammar", 'root ::= "ab"',
+                                           pattern="[^e]*eab"),
     ("run", "temp"): narrowing("--temp", "0"),
     ("run", "top-k"): narrowing("--top-k", "1"),
     ("run", "top-p"): narrowing("--top-p", "0"),
