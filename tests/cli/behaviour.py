@@ -19,8 +19,8 @@ MOE = model("good-qwen3moe-mixed")
 SPM = model("good-llama-tied-spm")
 SLOW = ["--cpu", "ref", "-t", "1"]
 STATS_KEYS = {
-    "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash seed text "
-        "prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
+    "": "model arch prompt_tokens computed_tokens generated_tokens ids logits_hash seed "
+        "sampling text prefill_tok_s decode_tok_s load_s first_token_s time experts memory threads cpu io",
     "time": "compute_s io_wait_s sample_s",
     "experts": "hits misses hit_rate_prefill hit_rate_decode bytes_read reads reads_at_once "
                "reading_s evictions read_ahead warmed verified slots_bytes demand_bytes_per_token",
@@ -64,6 +64,8 @@ def test_stats_have_their_keys():
         equal(" ".join(told[part] if part else told), keys, f"keys of {part or '--stats'}")
     equal(len(one["ids"]), 5, "ids")
     check(re.fullmatch("[0-9a-f]{16}", one["logits_hash"]), "logits_hash")
+    for name in ("temp", "top-k", "top-p", "min-p"):
+        equal(sorted(one["sampling"][name]), ["source", "value"], f"sampling, {name}")
     sizes = one["memory"]
     check(sum(sizes[part] for part in ("dense", "kv", "recurrent", "scratch", "slots", "fixed"))
           <= sizes["budget"], "the parts are more than the budget")
