@@ -344,7 +344,7 @@ locum_status engine_generate(struct engine *engine, struct engine_session *sessi
                                        error));
     if (request->structure != LOCUM_STRUCTURE_NONE)
         STATUS_TRY(engine_grammar_begin(&n->grammar, n->layout.tokenizer, request,
-                                        n->layout.model.plan.vocabulary, error));
+                                        n->layout.model.plan.vocabulary, &n->size, error));
     locum_status status = prepare(&a);
     if (status == LOCUM_OK) status = run(&a, finish);
     release(&a);

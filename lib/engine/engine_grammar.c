@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { TOKEN_BYTES = 72, MATCHER_BYTES_LEAST = 512 << 10 };
+
 static const struct {
     enum grammar_kind kind;
     const char *name; // before the error of its text; NULL: it has none
@@ -63,8 +65,23 @@ void engine_grammar_release(struct engine_grammar *g) {
     *g = (struct engine_grammar){0};
 }
 
+// The tokens in order take some 40 bytes each, half as much again while they are sorted. States and masks
+// get an eighth of what is left, within bounds; they may be twice that within a token.
+static locum_status take_memory(struct engine_grammar *g, uint32_t tokens, struct engine_size *size,
+                                locum_error *error) {
+    uint64_t each = engine_size_spare(size) / 8;
+    if (each > GRAMMAR_MATCHER_BYTES) each = GRAMMAR_MATCHER_BYTES;
+    if (each < MATCHER_BYTES_LEAST) each = MATCHER_BYTES_LEAST;
+    STATUS_TRY(engine_size_take(size, (uint64_t)tokens * TOKEN_BYTES + 2 * each,
+                                "an answer that is held to a structure", error));
+    g->matcher_bytes = (size_t)each;
+    return LOCUM_OK;
+}
+
 static locum_status prepare(struct engine_grammar *g, const struct tokenizer *tokenizer,
-                             uint32_t logits, locum_error *error) {
+                             uint32_t logits, struct engine_size *size, locum_error *error) {
+    if (g->matcher_bytes == 0)
+        STATUS_TRY(take_memory(g, tokenizer_size(tokenizer), size, error));
     if (!g->vocabulary) {
         struct grammar_source source = {
             .size = tokenizer_size(tokenizer), .get = get_token, .user = tokenizer};
@@ -89,7 +106,7 @@ static void write_key(const locum_request *request, struct buffer *key) {
 
 locum_status engine_grammar_begin(struct engine_grammar *g, const struct tokenizer *tokenizer,
                                   const locum_request *request, uint32_t logits,
-                                  locum_error *error) {
+                                  struct engine_size *size, locum_error *error) {
     if (!tokenizer)
         return status_fail(error, LOCUM_E_UNSUPPORTED,
                            "the model has no tokenizer: its answers cannot be held to a structure");
@@ -106,10 +123,10 @@ locum_status engine_grammar_begin(struct engine_grammar *g, const struct tokeniz
     }
     forget(g);
     g->key = key;
-    STATUS_TRY(prepare(g, tokenizer, logits, error));
+    STATUS_TRY(prepare(g, tokenizer, logits, size, error));
     STATUS_TRY(open_program(request->structure, request->structure_text, request->structure_size,
                             request->structure_after, &g->program, error));
-    return grammar_matcher_create(g->program, g->vocabulary, GRAMMAR_MATCHER_BYTES, &g->matcher,
+    return grammar_matcher_create(g->program, g->vocabulary, g->matcher_bytes, &g->matcher,
                                   error);
 }
 

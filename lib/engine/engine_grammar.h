@@ -10,6 +10,7 @@
 #define ENGINE_ENGINE_GRAMMAR_H
 
 #include "base/buffer.h"
+#include "engine/engine_size.h"
 #include "grammar/grammar.h"
 #include "grammar/grammar_matcher.h"
 #include "token/tokenizer.h"
@@ -21,16 +22,17 @@ struct engine_grammar {
     struct grammar_program *program;
     struct grammar_matcher *matcher;
     struct buffer key; // what the program was made of
+    size_t matcher_bytes; // bound of states and masks, taken from the budget; 0: nothing was taken yet
     uint64_t *allowed; // a bit for each logit: some have no token
     uint32_t words;    // of it
 };
 
 void engine_grammar_release(struct engine_grammar *grammar);
 
-// Before an answer. logits: of one token.
+// Before an answer. logits: of one token. size: where the memory comes from, the first time.
 locum_status engine_grammar_begin(struct engine_grammar *grammar, const struct tokenizer *tokenizer,
                                   const locum_request *request, uint32_t logits,
-                                  locum_error *error);
+                                  struct engine_size *size, locum_error *error);
 // The tokens that may be drawn, a bit each; valid until the next call.
 locum_status engine_grammar_allow(struct engine_grammar *grammar, const uint64_t **allowed,
                                   locum_error *error);

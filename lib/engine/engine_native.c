@@ -377,8 +377,9 @@ static locum_status open_all(struct engine_native *n, const struct locum_file *f
     STATUS_TRY(make_store(n, error));
     load_profile(n, file->gguf);
     const locum_memory_plan *p = &n->plan;
-    engine_size_init(&n->size, n->store, p->dense + p->kv + p->recurrent + p->scratch + p->fixed,
-                     &n->log);
+    uint64_t budget = n->options.memory == LOCUM_MEMORY_ALL ? UINT64_MAX : p->budget;
+    engine_size_init(&n->size, n->store, budget,
+                     p->dense + p->kv + p->recurrent + p->scratch + p->fixed, &n->log);
     STATUS_TRY(make_exec(n, error));
     STATUS_TRY(session_pool_init(&n->pool, &n->layout.kv, n->plan.context,
                                  plan_state_bytes(&n->layout.model.plan), &n->layout.arena, error));

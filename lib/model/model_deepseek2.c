@@ -23,6 +23,15 @@ static locum_status read_latent(const struct model_builder *b, struct model_late
     const struct gguf_meta *meta = b->meta;
     locum_error *error = b->plan.error;
     uint32_t key;
+    float temperature; // of queries, growing with the position: Mistral's relatives
+    STATUS_TRY(gguf_meta_f32_or(meta, ".attention.temperature_scale", 0, -1e6f, 1e6f, &temperature,
+                                error));
+    if (temperature != 0) {
+        return status_fail(error, LOCUM_E_UNSUPPORTED,
+                           "%s: %s.attention.temperature_scale is %g: queries that are scaled by their "
+                           "position are not supported in this architecture",
+                           meta->name, meta->architecture, (double)temperature);
+    }
     STATUS_TRY(gguf_meta_u32(meta, ".attention.kv_lora_rank", 8, LIMIT_HEAD_SIZE, &out->rank, error));
     STATUS_TRY(gguf_meta_u32_or(meta, ".attention.q_lora_rank", 0, 0, LIMIT_EMBEDDING,
                                 &out->query_rank, error));

@@ -621,6 +621,78 @@ static void model_without_a_vocabulary(void **state) {
     assert_int_equal(talk.texts, 0);
 }
 
+// ---- structures ---------------------------------------------------------------------------------
+static void ask_for(struct talk *t, const char *grammar) {
+    t->request.structure = LOCUM_STRUCTURE_GRAMMAR;
+    t->request.structure_text = grammar;
+    t->request.structure_size = strlen(grammar);
+    t->request.ignore_end = false;
+}
+
+static void answer_keeps_its_grammar(void **state) {
+    (void)state;
+    house_open(&house, moe_path, &options);
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        sampled(&talk, seed);
+        ask_for(&talk, "root ::= (\"yes\" | \"no\") [0-9]{3,5} \";\"");
+        run_alone(&talk);
+        talk.text[talk.text_size] = 0;
+        const char *number = talk.text + (talk.text[0] == 'y' ? 3 : 2);
+        size_t digits = strspn(number, "0123456789");
+        assert_true(strncmp(talk.text, talk.text[0] == 'y' ? "yes" : "no", 2) == 0);
+        assert_true(digits >= 3 && digits <= 5);
+        assert_string_equal(number + digits, ";");
+        assert_int_equal(talk.finish, LOCUM_FINISH_END);
+    }
+    ask_for(&talk, "root ::= \"a");
+    locum_session *session = house_session(&house);
+    assert_int_equal(talk_run(&talk, session), LOCUM_E_ARGUMENT);
+    locum_session_close(session);
+}
+
+// Opens the model with that budget; how the request ends that comes first with a structure, after one without.
+static locum_status structure_with(uint64_t memory, locum_session **session, uint64_t *slots) {
+    options.memory = memory;
+    house_open(&house, moe_path, &options);
+    *session = house_session(&house);
+    talk.request.structure = LOCUM_STRUCTURE_NONE;
+    talk_must(&talk, *session);
+    *slots = talk.stats.slots_bytes;
+    ask_for(&talk, "root ::= [a-z]{20}");
+    return talk_run(&talk, *session);
+}
+
+// What a structure needs comes out of the budget: at the floor there is nothing to take, with a little more the
+// experts make room, and later budgets count it.
+static void structures_take_their_memory(void **state) {
+    (void)state;
+    uint64_t memory = house_floor(moe_path, &options), slots;
+    uint64_t most = memory + (8 << 20);
+    locum_session *session;
+    while (structure_with(memory, &session, &slots) != LOCUM_OK) {
+        assert_int_equal(talk.status, LOCUM_E_BUDGET);
+        assert_non_null(strstr(talk.error.text, "held to a structure needs"));
+        talk.request.structure = LOCUM_STRUCTURE_NONE; // the session lives
+        talk_must(&talk, session);
+        locum_session_close(session);
+        house_close(&house);
+        memory += 64 << 10;
+        assert_true(memory < most);
+    }
+    assert_true(memory > house_floor(moe_path, &options) + (512 << 10));
+    assert_int_equal(talk.text_size, 20);
+    assert_true(talk.stats.slots_bytes < slots);
+    locum_error error;
+    unsigned long long least;
+    assert_int_equal(locum_model_set_memory(house.model, 1000, &error), LOCUM_E_BUDGET);
+    assert_int_equal(
+        sscanf(error.text, "1000 bytes are too little: this model needs %llu (", &least), 1);
+    assert_true(least <= memory && least + (128 << 10) > memory);
+    assert_int_equal(locum_model_set_memory(house.model, least, &error), LOCUM_OK);
+    talk_must(&talk, session);
+    locum_session_close(session);
+}
+
 // ---- accounts -----------------------------------------------------------------------------------
 static void statistics_add_up(void **state) {
     (void)state;
@@ -788,6 +860,8 @@ int main(void) {
         TEST(text_is_whole_characters),
         TEST(text_that_ends_anywhere),
         TEST(model_without_a_vocabulary),
+        TEST(answer_keeps_its_grammar),
+        TEST(structures_take_their_memory),
         TEST(statistics_add_up),
         TEST(memory_can_change_while_it_answers),
         TEST(residents_are_what_memory_holds),

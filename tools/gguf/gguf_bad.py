@@ -653,6 +653,14 @@ deepseek2("bad-latent-turned", "nothing of a key is left beside what RoPE turns"
           "rope.dimension_count (8)", "attention.key_length_mla", 8)
 deepseek2("unsupported-latent-rank", "compressed keys of an odd width", "compressed keys of 33",
           "attention.kv_lora_rank", 33)
+
+
+@case("unsupported-query-temperature", "latent queries are scaled by their position",
+      says="attention.temperature_scale is 0.1", inspect=0)
+def _():
+    return Model(DEEPSEEK2).put("deepseek2.attention.temperature_scale", gguf.F32, 0.1).bytes()
+
+
 deepseek2("bad-group-count", "groups do not divide the experts", "expert_group_count (3)",
           "expert_group_count", 3)
 deepseek2("bad-group-used", "more groups are used than there are",
