@@ -375,13 +375,21 @@ typedef struct locum_request {
     // The structure begins behind this text (the end of thinking); the answer is free up to there, and
     // does not end before. NULL: at once.
     const char *structure_after;
+    // Texts that end the answer, also when they come in several tokens: neither they nor what follows is
+    // given to event as text. UTF-8, not empty.
+    const char *const *stops;
+    uint32_t stop_count;
+    // Tokens that end it as those do that the vocabulary marks; ignore_end covers them too.
+    const locum_token *ends;
+    uint32_t end_count;
 } locum_request;
 LOCUM_API void locum_request_init(locum_request *request);
 
 typedef enum locum_finish {
     LOCUM_FINISH_END,
     LOCUM_FINISH_LENGTH,
-    LOCUM_FINISH_STOPPED
+    LOCUM_FINISH_STOPPED, // by event
+    LOCUM_FINISH_STOP_TEXT // one of request.stops; locum_stats.stop says which
 } locum_finish;
 
 typedef struct locum_stats {
@@ -408,6 +416,7 @@ typedef struct locum_stats {
     // What memory holds when the request ends, counted: dense weights, KV pages of all sessions, and
     // slots that have an expert in them.
     uint64_t resident_dense, resident_kv, resident_slots;
+    uint32_t stop; // index in request.stops, with LOCUM_FINISH_STOP_TEXT
 } locum_stats;
 
 // LOCUM_E_CONTEXT before anything is computed if the prompt does not fit. On any error the session

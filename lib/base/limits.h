@@ -39,6 +39,8 @@ enum {
     LIMIT_JINJA_STEPS = 20000000,    // of one rendering; a conversation of 1000 turns takes about 1e6
     LIMIT_JINJA_OUTPUT = 64 << 20,   // bytes of a prompt; a context of 4M tokens is about 16 MiB
     LIMIT_JINJA_MEMORY = 512 << 20,  // bytes of values that one rendering makes
+    LIMIT_STOPS = 256,               // stop texts or further end tokens of a request; APIs allow 4
+    LIMIT_STOP_BYTES = 4096,         // of one; they are looked for at each byte of an answer
     LIMIT_JINJA_RANGE = 100000,      // numbers of one range(), as jinja2's sandbox has it
     LIMIT_GRAMMAR_SOURCE = 4 << 20,  // bytes of a grammar or a schema; large ones: 100 KiB
     LIMIT_GRAMMAR_NESTING = 200,     // groups and schemas in each other: recursion of the readers

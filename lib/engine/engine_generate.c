@@ -4,6 +4,7 @@
 // event -> draw -> events -> (only if there is a next one) the step that computes it.
 #include "engine/engine_breakers.h"
 #include "engine/engine_native.h"
+#include "engine/engine_stop.h"
 
 #include "platform/clock.h"
 #include "platform/memory.h"
@@ -29,6 +30,7 @@ struct answer {
     struct arena arena; // of the breakers
     const atomic_bool *cancel;
     struct detokenizer text;
+    struct engine_stop stop;
     char *piece;               // room for one token's text
     bool *wants;               // [chunk]: LOCUM_LOGITS_ALL
     uint32_t *positions;       // [chunk]
@@ -159,9 +161,9 @@ static locum_status read_prompt(struct answer *a) {
     return LOCUM_OK;
 }
 
-static void emit_text(struct answer *a, size_t size) {
-    if (size == 0) return;
-    locum_event event = {.kind = LOCUM_EVENT_TEXT, .text = a->piece, .text_size = size};
+static void emit_text(struct answer *a, struct slice text) {
+    if (text.size == 0 || a->stopped) return;
+    locum_event event = {.kind = LOCUM_EVENT_TEXT, .text = text.data, .text_size = text.size};
     emit(a, &event);
 }
 
@@ -173,21 +175,35 @@ static void emit_token(struct answer *a, locum_token token, uint32_t position) {
                          .logprob = a->logprob,
                          .top = a->top,
                          .top_count = top_count(a)};
-    if (!emit(a, &event) && a->piece) emit_text(a, detokenizer_push(&a->text, token, a->piece));
+    if (emit(a, &event) || !a->piece) return;
+    size_t size = detokenizer_push(&a->text, token, a->piece);
+    emit_text(a, engine_stop_push(&a->stop, slice_make(a->piece, size)));
+}
+
+// What the detokenizer and the stops held back.
+static void emit_rest(struct answer *a) {
+    size_t size = detokenizer_flush(&a->text, a->piece);
+    emit_text(a, engine_stop_push(&a->stop, slice_make(a->piece, size)));
+    emit_text(a, engine_stop_rest(&a->stop));
+}
+
+static bool ends(const struct answer *a, locum_token token) {
+    const struct tokenizer *tokenizer = a->native->layout.tokenizer;
+    return engine_stop_is_token(&a->stop, token) ||
+           (tokenizer && tokenizer_is_end(tokenizer, token));
 }
 
 static locum_status answer_tokens(struct answer *a, locum_finish *finish) {
-    const struct tokenizer *tokenizer = a->native->layout.tokenizer;
     const locum_request *r = a->request;
     *finish = LOCUM_FINISH_LENGTH;
     while (!a->stopped && a->stats.generated_tokens < r->predict) {
         locum_token token = a->next;
-        if (!r->ignore_end && tokenizer && tokenizer_is_end(tokenizer, token)) {
+        if (!r->ignore_end && ends(a, token)) {
             *finish = LOCUM_FINISH_END;
             return LOCUM_OK;
         }
         emit_token(a, token, a->session->count);
-        if (a->stopped) break;
+        if (a->stopped || a->stop.matched) break;
         if (r->structure != LOCUM_STRUCTURE_NONE && engine_grammar_is_done(&a->native->grammar)) {
             *finish = LOCUM_FINISH_END;
             return LOCUM_OK;
@@ -288,6 +304,7 @@ static void release(struct answer *a) {
     heap_free(a->piece);
     heap_free(a->wants);
     heap_free(a->positions);
+    engine_stop_close(&a->stop);
 }
 
 static locum_status prepare(struct answer *a) {
@@ -311,7 +328,8 @@ static locum_status prepare(struct answer *a) {
             given ? given->dry_breaker_count : 0, &a->arena, &a->breakers, a->error));
         a->sampling.breakers = &a->breakers;
     }
-    return LOCUM_OK;
+    size_t most = tokenizer ? detokenizer_push_max(tokenizer) : 0;
+    return engine_stop_open(a->request, most, &a->stop, a->error);
 }
 
 static locum_status run(struct answer *a, locum_finish *finish) {
@@ -319,8 +337,10 @@ static locum_status run(struct answer *a, locum_finish *finish) {
     locum_status status = read_prompt(a);
     struct mark prompt_end = mark_now(a->native);
     if (status == LOCUM_OK) status = answer_tokens(a, finish);
-    if (status == LOCUM_OK && a->piece && !a->stopped) {
-        emit_text(a, detokenizer_flush(&a->text, a->piece));
+    if (status == LOCUM_OK && a->piece) emit_rest(a);
+    if (status == LOCUM_OK && a->stop.matched && !a->stopped) {
+        *finish = LOCUM_FINISH_STOP_TEXT;
+        a->stats.stop = a->stop.which;
     }
     struct mark end = mark_now(a->native);
     account(a, &start, &prompt_end, &end);

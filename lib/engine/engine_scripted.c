@@ -4,6 +4,7 @@
 #include "engine/engine_scripted.h"
 
 #include "base/arena.h"
+#include "engine/engine_stop.h"
 #include "token/detokenizer.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ struct answer {
     struct scripted *scripted;
     const locum_request *request;
     struct detokenizer text;
+    struct engine_stop stop;
     uint32_t position; // of the next token
     uint32_t generated;
     bool stopped; // by the host's callback
@@ -79,11 +81,15 @@ static void emit(struct answer *a, const locum_event *event) {
     if (a->request->event && a->request->event(a->request->user, event)) a->stopped = true;
 }
 
-static void emit_text(struct answer *a, size_t size) {
-    if (size == 0 || a->stopped) return;
-    locum_event event = {
-        .kind = LOCUM_EVENT_TEXT, .text = a->scripted->piece_text, .text_size = size};
+static void emit_text(struct answer *a, struct slice text) {
+    if (text.size == 0 || a->stopped) return;
+    locum_event event = {.kind = LOCUM_EVENT_TEXT, .text = text.data, .text_size = text.size};
     emit(a, &event);
+}
+
+// size: bytes of text in the room for a piece.
+static void push_text(struct answer *a, size_t size) {
+    emit_text(a, engine_stop_push(&a->stop, slice_make(a->scripted->piece_text, size)));
 }
 
 // One piece: its bytes as tokens, then the text that they make complete.
@@ -95,20 +101,21 @@ static void emit_piece(struct answer *a, const char *bytes, size_t size) {
         emit(a, &event);
     }
     if (a->stopped) return;
-    emit_text(a,
+    push_text(a,
               detokenizer_push_bytes(&a->text, slice_make(bytes, size), a->scripted->piece_text));
 }
 
 static locum_status emit_answer(struct answer *a, const char *bytes, size_t size,
                                 const atomic_bool *cancel, locum_error *error) {
-    for (size_t done = 0; done < size && !a->stopped;) {
+    for (size_t done = 0; done < size && !a->stopped && !a->stop.matched;) {
         if (atomic_load(cancel))
             return status_fail(error, LOCUM_E_CANCELLED, "the request was cancelled");
         size_t piece = size - done < a->scripted->piece ? size - done : a->scripted->piece;
         emit_piece(a, bytes + done, piece);
         done += piece;
     }
-    if (!a->stopped) emit_text(a, detokenizer_flush(&a->text, a->scripted->piece_text));
+    push_text(a, detokenizer_flush(&a->text, a->scripted->piece_text));
+    emit_text(a, engine_stop_rest(&a->stop));
     return LOCUM_OK;
 }
 
@@ -134,14 +141,20 @@ static locum_status scripted_generate(struct engine *base, struct engine_session
     struct answer a = {
         .scripted = s, .request = request, .position = (uint32_t)request->prompt_count};
     detokenizer_init(&a.text, NULL, 0);
-    locum_status status = emit_answer(&a, answer.data, size, cancel, error);
+    size_t piece = s->piece < size ? s->piece : size;
+    locum_status status =
+        engine_stop_open(request, detokenizer_bytes_max(piece), &a.stop, error);
+    if (status == LOCUM_OK) status = emit_answer(&a, answer.data, size, cancel, error);
+    engine_stop_close(&a.stop);
     *finish = a.stopped            ? LOCUM_FINISH_STOPPED
+              : a.stop.matched     ? LOCUM_FINISH_STOP_TEXT
               : size < answer.size ? LOCUM_FINISH_LENGTH
                                    : LOCUM_FINISH_END;
     if (stats) {
         *stats = (locum_stats){.prompt_tokens = request->prompt_count,
                                .computed_tokens = request->prompt_count,
-                               .generated_tokens = a.generated};
+                               .generated_tokens = a.generated,
+                               .stop = a.stop.which};
     }
     return status;
 }
