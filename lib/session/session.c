@@ -28,6 +28,7 @@ locum_status session_pool_init(struct session_pool *pool, const struct exec_kv_l
     if (!pool->free)
         return status_fail(error, LOCUM_E_OUT_OF_MEMORY, "no memory for the KV cache's table");
     STATUS_TRY(vmem_alloc(&pool->region, (size_t)(pool->page_bytes * pool->pages), error));
+    vmem_advise_huge(&pool->region); // a token walks all of it, each page once
     // The lowest page is taken first: memory becomes resident only as far as the text goes.
     for (uint32_t i = 0; i < pool->pages; i++)
         pool->free[i] = pool->pages - 1 - i;

@@ -20,7 +20,7 @@
 
 #define ATTEND_INLINE static inline __attribute__((always_inline))
 
-enum { ATTEND_HEADS = 4 };
+enum { ATTEND_HEADS = 4, ATTEND_AHEAD = 8 }; // heads at a time; rows
 
 // Eight values of a cache row; the caller's loops end on multiples of 8, so that 16 lanes may be
 // half empty.
@@ -122,12 +122,25 @@ ATTEND_INLINE void attend_values(const struct kernels_attend *a, float p[][KERNE
     }
 }
 
+// Row j of the values, which are walked in columns later on and then come line by line, and a row of the keys
+// some time before it is needed: behind a long text neither is in a cache.
+ATTEND_INLINE void attend_prefetch(const struct kernels_attend *a, size_t j, bool f32) {
+    const size_t element = f32 ? sizeof(float) : sizeof(uint16_t), line = 64;
+    const size_t keys = a->head_size_k * element, values = a->head_size_v * element;
+    const char *k = (const char *)a->k + (j + ATTEND_AHEAD) * keys;
+    const char *v = (const char *)a->v + j * a->v_stride * element;
+    for (size_t i = 0; i < keys; i += line) _mm_prefetch(k + i, _MM_HINT_T0);
+    for (size_t i = 0; a->v != a->k && i < values; i += line) _mm_prefetch(v + i, _MM_HINT_T0);
+}
+
 ATTEND_INLINE void attend_heads(const struct kernels_attend *a, size_t first, bool f32,
                                 const int heads) {
     _Alignas(64) float p[ATTEND_HEADS][KERNELS_KV_BLOCK] = {{0}};
     float *o = a->o + first * a->head_size_v;
-    for (size_t j = a->lo; j < a->hi; j++)
+    for (size_t j = a->lo; j < a->hi; j++) {
+        if (first == 0) attend_prefetch(a, j, f32);
         attend_scores(a, a->q + first * a->q_stride, j, p, f32, heads);
+    }
     for (int h = 0; h < heads; h++) {
         a->m[first + (size_t)h] = attend_probabilities(a, p[h]);
         a->l[first + (size_t)h] = attend_sum(p[h]);
