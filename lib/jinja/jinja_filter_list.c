@@ -550,7 +550,7 @@ FILTER(slice) {
 }
 
 FILTER(groupby) {
-    struct jinja_value list, groups, group = {0}, last = {0};
+    struct jinja_value list = {0}, groups, group = {0}, last = {0};
     struct jinja_value attribute = arguments->items[0], otherwise = arguments->items[1];
     if (jinja_given(arguments, 1)) {
         return jinja_fail(run, "groupby with a default is not supported");

@@ -233,7 +233,7 @@ static bool list_pop(struct jinja_run *run, struct jinja_value self,
 
 static bool list_remove(struct jinja_run *run, struct jinja_value self,
                         const struct jinja_arguments *arguments, struct jinja_value *out) {
-    struct jinja_value index;
+    struct jinja_value index = {0};
     if (!may_change(run, self.list->fixed) || !list_index(run, self, arguments, &index)) {
         return false;
     }

@@ -6,10 +6,15 @@ one factor, then a set in which every pair of values of two factors meets. The r
 bits of all logits and the ids must be those of the base. bench/soak.py runs the whole product.
 No more threads compute than there are processors; tests/exec has seven wherever it runs.
 
+    gates.py LOCUM MODELS [test_NAME | I/N]...    some of them, or part I of N
+
 A model that writes the same few words, or routes to few experts, would prove nothing and fails.
 """
+import functools
 import itertools
 import os
+import re
+import sys
 import tempfile
 
 from cli_test import PROSE, check, equal, inspect, locum, main, model, stats
@@ -160,98 +165,16 @@ def gate(name):
         one.same(setting, SHORT)
 
 
-def test_llama():
-    gate("llama")
+def part(text):
+    """The names of part I of N ("I/N"): every N-th test, so that slow ones are spread."""
+    index, count = map(int, text.split("/"))
+    return list(TESTS)[index - 1::count]
 
 
-def test_mixtral():
-    gate("mixtral")
-
-
-def test_qwen3moe():
-    gate("qwen3moe")
-
-
-def test_qwen2moe():
-    gate("qwen2moe")
-
-
-def test_olmoe():
-    gate("olmoe")
-
-
-def test_qwen3():
-    gate("qwen3")
-
-
-def test_gemma3():
-    gate("gemma3")
-
-
-def test_gemma4():
-    gate("gemma4")
-
-
-def test_ernie4_5_moe():
-    gate("ernie4_5-moe")
-
-
-def test_lfm2moe():
-    gate("lfm2moe")
-
-
-def test_llama4():
-    gate("llama4")
-
-
-def test_granitemoe():
-    gate("granitemoe")
-
-
-def test_gpt_oss():
-    gate("gpt-oss")
-
-
-def test_qwen35moe():
-    gate("qwen35moe")
-
-
-def test_qwen3vlmoe():
-    gate("qwen3vlmoe")
-
-
-def test_qwen35():
-    gate("qwen35")
-
-
-def test_qwen3next():
-    gate("qwen3next")
-
-
-def test_deepseek2():
-    gate("deepseek2")
-
-
-def test_glm4moe():
-    gate("glm4moe")
-
-
-def test_dots1():
-    gate("dots1")
-
-
-def test_minimax_m2():
-    gate("minimax-m2")
-
-
-def test_hunyuan_moe():
-    gate("hunyuan-moe")
-
-
-def test_bailingmoe2():
-    gate("bailingmoe2")
-
+TESTS = {"test_" + re.sub("[^a-z0-9]", "_", name): functools.partial(gate, name)
+         for name in FIXTURES}
 
 if __name__ == "__main__":
     report_skips()
-    main(globals())
+    sys.argv[3:] = [name for text in sys.argv[3:] for name in (part(text) if "/" in text else [text])]
+    main(TESTS)
